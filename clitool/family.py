@@ -1,0 +1,106 @@
+"""A family: tools that share settings and a connection. With tool.py, errors.py and jail.py the whole plugin API."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any, Protocol
+
+    from clitool.tool import Deadline, Tool
+
+    class Connection(Protocol):
+        """What `connect` returns; the core owns its life."""
+
+        def close(self) -> None:
+            """Release it; called once, also after errors."""
+
+
+class Origin:
+    """Where a client's settings come from.
+
+    Attributes:
+        folder: absolute folder of the clients file; relative paths in settings are relative to it.
+        protected: absolute paths (clients file, logs, state) that no tool may reach.
+    """
+
+    __slots__ = ("folder", "protected")
+
+    def __init__(self, folder: str, protected: Sequence[str] = ()) -> None:
+        self.folder = folder
+        self.protected = tuple(protected)
+
+
+class Secret:
+    """A text that hides itself in `repr`, logs and errors; `reveal` is the one way to it."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        return "Secret(hidden)"
+
+    def reveal(self) -> str:
+        """Return the text itself."""
+        return self._text
+
+
+class Finding:
+    """One line of `clitool check` about a family's settings.
+
+    Attributes:
+        level: ``ok``, ``warning`` or ``error``; an error makes `check` fail.
+        key: the setting it is about, dotted; may be empty.
+        message: one sentence without secrets.
+    """
+
+    __slots__ = ("key", "level", "message")
+
+    def __init__(self, level: str, key: str, message: str) -> None:
+        self.level = level
+        self.key = key
+        self.message = message
+
+
+NO_SETTINGS: Mapping[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
+
+
+class Family:
+    """Tools with one name before them, one shape of settings and, if they need it, one kind of connection.
+
+    Args:
+        name: `[a-z][a-z0-9_]*`; equal to the entry point's name. Its tools are called `name` or `name_…`, their
+            scopes `name:…`, so that no plugin can take over another one's names or grants.
+        tools: the tool classes (see `clitool.tool.Tool`).
+        settings_schema: closed JSON Schema of one client's settings. A property with ``writeOnly: true`` is a
+            secret: `parse` gets it as `Secret`.
+        settings_required: whether a client without settings for this family is refused (`not_configured`).
+        parse: settings that fit the schema, with ``${…}`` resolved -> the value that tools see as
+            `context.settings`; raises `SettingsError`. Without effect: no file is created, no server asked.
+        connect: (settings, name, deadline) -> a new connection; `name` is what a tool gave to
+            `context.connection(name)`.
+        check: (settings, probe) -> findings for `clitool check`; may reach servers only if `probe` is true.
+    """
+
+    __slots__ = ("check", "connect", "name", "parse", "settings_required", "settings_schema", "tools")
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        tools: Sequence[type[Tool]],
+        settings_schema: Mapping[str, Any] = NO_SETTINGS,
+        settings_required: bool = False,
+        parse: Callable[[Mapping[str, Any], Origin], Any] | None = None,
+        connect: Callable[[Any, str, Deadline], Connection] | None = None,
+        check: Callable[[Any, bool], Iterable[Finding]] | None = None,
+    ) -> None:
+        self.name = name
+        self.tools = tuple(tools)
+        self.settings_schema = settings_schema
+        self.settings_required = settings_required
+        self.parse = parse
+        self.connect = connect
+        self.check = check

@@ -1,0 +1,1 @@
+"""The built-in families. They register through the same entry points as anyone's."""
