@@ -1,0 +1,61 @@
+"""What every command needs first: the token, the clients file, the enabled tools, and words for stderr."""
+
+from __future__ import annotations
+
+from clitool import tokens
+from clitool.clients import load
+from clitool.clients_file import SYSTEM_PATH, ClientsFileError, locate
+from clitool.errors import ClitoolError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from clitool.arguments import Request
+    from clitool.catalog import Catalog
+    from clitool.clients import Clients
+    from clitool.tokens import TokenLine
+    from clitool.worker import Channel
+
+MAX_NOTES = 20
+
+
+def read_token(request: Request) -> TokenLine:
+    """Return the token line from where the request says; `verify` reads standard input unasked."""
+    if request.token_file is not None:
+        return tokens.read_file(request.token_file)
+    if request.token_stdin or request.command == "verify":
+        return tokens.read_line(0)
+    return tokens.TokenLine(b"")
+
+
+def find_clients(request: Request, environment: Mapping[str, str]) -> Clients | None:
+    """Return the clients, or None if there is no file in any of the usual places."""
+    path = locate(request.clients, environment)
+    return None if path is None else load(path, trust=request.trust_file)
+
+
+def clients_file(request: Request, environment: Mapping[str, str]) -> Clients:
+    """Return the clients; no file at all is an error: nobody can be let in."""
+    clients = find_clients(request, environment)
+    if clients is None:
+        hint = f"give --clients PATH, set CLITOOL_CLIENTS, or write {SYSTEM_PATH} (`clitool init DIR` makes one)"
+        raise ClientsFileError([f"there is no clients file: {hint}"])
+    return clients
+
+
+def disable(catalog: Catalog, clients: Clients) -> None:
+    """Switch off what `tools.disabled` says; a name that means nothing must not pass for switched off."""
+    unknown = catalog.disable(clients.disabled)
+    if unknown:
+        where = ("tools", "disabled")
+        raise ClientsFileError([clients.where(where, f"{name!r} is neither a tool nor a family") for name in unknown])
+
+
+def explain(channel: Channel, error: BaseException) -> None:
+    """Tell the owner on stderr what the caller is not told."""
+    if isinstance(error, ClientsFileError):
+        for problem in error.problems[:MAX_NOTES]:
+            channel.note(problem)
+    elif not isinstance(error, ClitoolError):
+        channel.note(f"internal error: {type(error).__name__}")

@@ -1,0 +1,81 @@
+"""Documents as bytes, and the one writer of standard output: strict JSON, ASCII, one newline."""
+
+from __future__ import annotations
+
+import os
+
+from clitool.errors import ExecutionError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+MAX_BYTES = 64 * 1024 * 1024
+SAFE_INTEGER = 2**53 - 1  # beyond it, hosts that read numbers as float64 change digits
+_MANY_DIGITS = rb"\d{16}"
+
+
+def encode(document: object, *, pretty: bool = False) -> bytes:
+    """Return `document` as one line of strict, ASCII-only JSON (indented if `pretty`), ending in a newline.
+
+    Integers beyond ±(2^53-1) become strings; `bytes`, `Decimal`, dates, times and sets are converted as
+    docs/convention.md says.
+
+    Raises:
+        ExecutionError: a value has no JSON form (bad_result), or the whole is too large (answer_size).
+    """
+    import json
+    from re import search
+
+    indent = 2 if pretty else None
+    separators = None if pretty else (",", ":")
+    try:
+        text = json.dumps(document, allow_nan=False, default=_convert, indent=indent, separators=separators)
+        if search(_MANY_DIGITS, data := text.encode()):  # perhaps a large integer: look closely, and only then
+            text = json.dumps(_safe(document), allow_nan=False, default=_convert, indent=indent, separators=separators)
+            data = text.encode()
+    except (ValueError, TypeError, RecursionError) as error:
+        raise ExecutionError("the tool's result holds a value that JSON cannot express", "bad_result") from error
+    if len(data) >= MAX_BYTES:
+        raise ExecutionError("the answer is too large; ask for less", "answer_size")
+    return data + b"\n"
+
+
+def write(descriptor: int, data: bytes) -> bool:
+    """Write all of `data`, also to a pipe that takes little at a time; False if nobody reads any more."""
+    view = memoryview(data)
+    while view:
+        try:
+            view = view[os.write(descriptor, view) :]
+        except BlockingIOError:
+            from select import select
+
+            select([], [descriptor], [])
+        except OSError:
+            return False
+    return True
+
+
+def _convert(value: object) -> Any:  # noqa: ANN401 - any JSON value
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        from base64 import b64encode
+
+        return {"$binary": {"base64": b64encode(value).decode(), "subType": "00"}}
+    if isinstance(value, (set, frozenset)):
+        return sorted(value, key=repr)
+    kind = f"{type(value).__module__}.{type(value).__qualname__}"
+    if kind in ("decimal.Decimal", "uuid.UUID"):
+        return str(value)
+    if kind in ("datetime.datetime", "datetime.date", "datetime.time"):
+        return value.isoformat()  # type: ignore[attr-defined]  # the three kinds have it
+    raise TypeError(kind)
+
+
+def _safe(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _safe(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_safe(item) for item in value]
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > SAFE_INTEGER:
+        return str(value)
+    return value

@@ -1,0 +1,98 @@
+"""`call`: one tool, one answer."""
+
+from __future__ import annotations
+
+import os
+
+from clitool import answer, params, pipeline
+from clitool.access import clients_file, disable, explain, read_token
+from clitool.catalog import Catalog
+from clitool.errors import AuthFailed
+from clitool.journal import Journal
+from clitool.machine import STDERR, STDIN, STDOUT, error_document
+from clitool.tool import Deadline
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from clitool.arguments import Request
+    from clitool.clients import Clients
+    from clitool.tokens import TokenLine
+    from clitool.worker import Channel
+
+DOOR = "call"
+_NO_TOKEN = "no token was sent: pipe it into standard input and say --token-stdin"  # noqa: S105 - a sentence
+_EMPTY_TOKEN = (  # noqa: S105 - a sentence too; the only text that the owner of such a host will see
+    "the token is empty: this host does not forward its callers' tokens; see --empty-token-client in the documentation"
+)
+
+
+def work(request: Request, environment: Mapping[str, str], channel: Channel) -> tuple[bytes, int]:
+    """Return the tool's result, or the first refusal on the way to it."""
+    journal = Journal(request.tool, environment)
+    try:
+        result = _result(request, environment, channel, journal)
+        data = answer.encode({"ok": True, "result": result}, pretty=request.pretty)
+    except BaseException as error:  # noqa: BLE001 - this door's one way out: whatever happens becomes a document
+        explain(channel, error)
+        journal.outcome(error)
+        return error_document(request, error, journal.reference), 1
+    journal.outcome(None)
+    return data, 0
+
+
+def _result(request: Request, environment: Mapping[str, str], channel: Channel, journal: Journal) -> Any:  # noqa: ANN401
+    line = read_token(request)
+    if not line.token and request.empty_token_client is None:
+        raise AuthFailed(_EMPTY_TOKEN if request.token_stdin else _NO_TOKEN, "token_missing")
+    clients = clients_file(request, environment)
+    journal.open(clients)
+    _lead_output_to(journal)
+    caller = _authenticate(request, clients, line.token)
+    journal.caller(caller)
+    channel.about(journal.facts())
+    catalog = Catalog()
+    disable(catalog, clients)
+    around = pipeline.Surroundings(clients, catalog, environment, _deadline(request), journal)
+    try:
+        return pipeline.call(caller, request.tool, lambda: _params(request, line), around)
+    finally:
+        for warning in catalog.warnings:
+            channel.note(warning)
+
+
+def _authenticate(request: Request, clients: Clients, token: bytes) -> pipeline.Caller:
+    if token:
+        return pipeline.authenticate(clients, token, DOOR)
+    return pipeline.empty_token_caller(clients, request.empty_token_client or "", DOOR)
+
+
+def _params(request: Request, line: TokenLine) -> dict[str, Any]:
+    values = params.read(request.params, lambda limit: _rest_of_stdin(line, limit))
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, STDIN)  # neither a tool nor its children read what a host might still send
+    return values
+
+
+def _rest_of_stdin(line: TokenLine, limit: int) -> bytes:
+    data = bytearray(line.rest)
+    while len(data) <= limit:
+        chunk = os.read(STDIN, limit + 1 - len(data))
+        if not chunk:
+            break
+        data += chunk
+    return bytes(data)
+
+
+def _lead_output_to(journal: Journal) -> None:
+    # What a tool or its children print is no answer, and a pipe of the host's in their hands would hold it up.
+    sink = journal.sink()
+    os.dup2(sink, STDOUT)
+    os.dup2(sink, STDERR)
+
+
+def _deadline(request: Request) -> Deadline:
+    # A little before the supervisor's, so that a tool that watches its deadline can answer with its own words.
+    return Deadline(request.timeout - min(0.25, request.timeout / 10))

@@ -1,0 +1,114 @@
+"""The clients file as bytes: where it is, and whether its permissions let us trust it."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from clitool.errors import ExecutionError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+VARIABLE = "CLITOOL_CLIENTS"
+SYSTEM_PATH = "/etc/clitool/clients.yaml"
+
+
+class ClientsFileError(ExecutionError):
+    """The clients file cannot be used; callers are told only that, its owner gets `problems`.
+
+    Args:
+        problems: one line each, with file and line number; for stderr and the log.
+    """
+
+    default_reason = "clients_file"
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("the clients file cannot be used; run `clitool check`")
+        self.problems = list(problems)
+
+
+def locate(option: str | None, environment: Mapping[str, str]) -> str | None:
+    """Return the absolute path of the clients file, or None if there is none; never looks in the working folder.
+
+    Args:
+        option: what `--clients` says; wins, whether the file exists or not.
+        environment: `CLITOOL_CLIENTS` comes next, then the user's folder (only if HOME is set), then /etc.
+    """
+    if option is not None:
+        return os.path.abspath(option)
+    if VARIABLE in environment:
+        if not environment[VARIABLE]:
+            raise ClientsFileError([f"{VARIABLE} is set but empty; unset it or give it a path"])
+        return os.path.abspath(environment[VARIABLE])
+    for path in (user_path(environment), SYSTEM_PATH):
+        if path and os.path.lexists(path):
+            return path
+    return None
+
+
+def user_path(environment: Mapping[str, str]) -> str | None:
+    """Return where a user's clients file lies, or None without HOME."""
+    home = environment.get("HOME", "")
+    if not os.path.isabs(home):
+        return None
+    config = environment.get("XDG_CONFIG_HOME", "")
+    return os.path.join(config if os.path.isabs(config) else os.path.join(home, ".config"), "clitool", "clients.yaml")
+
+
+def read(path: str, *, trust: bool = False) -> bytes:
+    """Return the file's content after checking, on the open descriptors, who could have changed or read it.
+
+    Args:
+        path: absolute.
+        trust: lift the rules about owner and readers (`--trust-file`, for containers); never those about writers.
+
+    Raises:
+        ClientsFileError: missing, unreadable, or permissions that let others in; names the command that mends it.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+    except (OSError, ValueError) as error:
+        raise ClientsFileError([f"{path}: {_reason(error)}"]) from None
+    try:
+        for folder in {os.path.dirname(path), os.path.dirname(os.path.realpath(path))}:
+            _check_folder(folder)
+        _check_file(path, os.fstat(descriptor), trust=trust)
+        with os.fdopen(os.dup(descriptor), "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise ClientsFileError([f"{path}: {_reason(error)}"]) from None
+    finally:
+        os.close(descriptor)
+
+
+def _check_file(path: str, found: os.stat_result, *, trust: bool) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        raise ClientsFileError([f"{path}: not a regular file"])
+    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise ClientsFileError([f"{path}: others may write it; run: chmod go-w '{path}'"])
+    if trust:
+        return
+    if found.st_mode & stat.S_IROTH:
+        raise ClientsFileError([f"{path}: everyone may read it; run: chmod o-r '{path}' (or use --trust-file)"])
+    if found.st_uid not in (0, os.geteuid()):
+        mend = f"run: chown {os.geteuid()} '{path}' (or use --trust-file)"
+        raise ClientsFileError([f"{path}: it belongs to another user; {mend}"])
+
+
+def _check_folder(folder: str) -> None:
+    # On an open descriptor, like the file. A sticky folder (/tmp, a Kubernetes mount) lets nobody replace our file.
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        mode = os.fstat(descriptor).st_mode
+    finally:
+        os.close(descriptor)
+    if mode & (stat.S_IWGRP | stat.S_IWOTH) and not mode & stat.S_ISVTX:
+        raise ClientsFileError([f"{folder}: others may write in this folder; run: chmod go-w '{folder}'"])
+
+
+def _reason(error: OSError | ValueError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "does not exist; `clitool init DIR` writes one to begin with"
+    return (error.strerror or "cannot be read") if isinstance(error, OSError) else "not a possible path"

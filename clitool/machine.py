@@ -1,0 +1,100 @@
+"""The door for machines: `list`, `verify` and `call` as the convention has them (docs/convention.md)."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from clitool import answer
+from clitool.errors import ClitoolError, report
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from clitool.arguments import Request, UsageError
+    from clitool.worker import Channel, Ending
+
+    Work = Callable[[Request, Mapping[str, str], Channel], tuple[bytes, int]]
+
+STDIN, STDOUT, STDERR = 0, 1, 2
+
+
+def run(request: Request, environment: Mapping[str, str]) -> int:
+    """Answer one request on standard output and return the exit status."""
+    from clitool.worker import supervise
+
+    started = monotonic()
+    ending = supervise(lambda channel: _answer(request, environment, channel), request.timeout, note)
+    document = ending.document
+    if document is None:
+        document = _without_answer(request, ending, monotonic() - started)
+    answer.write(STDOUT, document)
+    return ending.status
+
+
+def refuse(problem: UsageError) -> int:
+    """Answer a command line that is wrong, as a document like any other refusal; return the exit status."""
+    _say(problem.request.command, problem.error)
+    answer.write(STDOUT, error_document(problem.request, problem.error))
+    return 1
+
+
+def note(line: bytes) -> None:
+    """Print one line on the real standard error."""
+    answer.write(STDERR, b"clitool: " + line.replace(b"\n", b" ") + b"\n")
+
+
+def error_document(request: Request, error: BaseException, reference: str = "") -> bytes:
+    """Return the document that reports `error`; of `verify` it also says that nobody is authenticated."""
+    first = {"authenticated": False} if request.command == "verify" else {}
+    return answer.encode({**first, **report(error, reference)}, pretty=request.pretty)
+
+
+def _answer(request: Request, environment: Mapping[str, str], channel: Channel) -> None:
+    try:
+        data, status = _work(request.command)(request, environment, channel)
+    except BaseException as error:  # noqa: BLE001 - the door's one way out: whatever happens becomes a document
+        from clitool.access import explain
+
+        explain(channel, error)
+        data, status = error_document(request, error), 1
+    _flush()
+    channel.answer(data, status)
+
+
+def _flush() -> None:
+    """Send on what tools printed: the process ends at once after the answer."""
+    import sys
+
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError, AttributeError):
+            continue  # closed, replaced or never there: nothing of it is the caller's
+
+
+def _work(command: str) -> Work:
+    # Imported in the worker, each command its own.
+    if command == "list":
+        from clitool.listing import work
+    elif command == "verify":
+        from clitool.verification import work
+    else:
+        from clitool.calling import work
+    return work
+
+
+def _without_answer(request: Request, ending: Ending, seconds: float) -> bytes:
+    error: ClitoolError | RuntimeError = ending.error or RuntimeError("the worker gave neither answer nor error")
+    _say(request.command, error)
+    if ending.about:
+        from clitool.journal import close_for_lost_worker
+
+        close_for_lost_worker(ending.about, error, seconds)
+    return error_document(request, error)
+
+
+def _say(command: str, error: Exception) -> None:
+    # Hosts look at the standard error of `list` and `verify` only; of `call` the document says it all.
+    if command != "call":
+        note(str(error).encode())

@@ -1,0 +1,135 @@
+"""YAML that can be trusted: no duplicate keys, no keys but text, no tags, no merges; every value knows its line."""
+
+from __future__ import annotations
+
+import yaml
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+try:
+    from yaml import CSafeLoader as _Loader
+except ImportError:  # PyYAML built without libyaml: slower, same answers
+    from yaml import SafeLoader as _Loader  # type: ignore[assignment]  # the two share an interface, not a base
+
+_PREFIX = "tag:yaml.org,2002:"
+_SCALARS = {_PREFIX + kind for kind in ("str", "int", "float", "bool", "null")}
+_TEXT = {_PREFIX + kind for kind in ("str", "timestamp")}  # dates stay as written: their reader parses them
+
+
+class YamlError(Exception):
+    """The text is not strict YAML.
+
+    Args:
+        message: one sentence.
+        line: 1-based, 0 if unknown.
+    """
+
+    def __init__(self, message: str, line: int = 0) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+class Document:
+    """A parsed text.
+
+    Attributes:
+        value: dicts, lists, str, int, float, bool, None.
+    """
+
+    __slots__ = ("_root", "value")
+    value: Any
+
+    def __init__(self, text: bytes) -> None:
+        self._root = _compose(text)
+        self.value = None if self._root is None else _Builder().build(self._root)
+
+    def line(self, path: tuple[str | int, ...]) -> int:
+        """Return the 1-based line of the value at `path`, or of the deepest part of it that exists."""
+        node = self._root
+        line = 1
+        for step in path:
+            found = _child(node, step)
+            if found is None:
+                break
+            line, node = found
+        return line
+
+
+def _compose(text: bytes) -> Any:  # noqa: ANN401 - PyYAML's nodes are untyped
+    try:
+        loader = _Loader(text)
+        try:
+            return loader.get_single_node()
+        finally:
+            loader.dispose()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        raise YamlError(f"not YAML: {error.problem or error.context}", mark.line + 1 if mark else 0) from error
+    except (yaml.YAMLError, ValueError) as error:
+        raise YamlError("not YAML: it holds bytes that are not UTF-8 or characters that YAML forbids") from error
+    except RecursionError as error:
+        raise YamlError("nested too deeply") from error
+
+
+def _child(node: Any, step: str | int) -> tuple[int, Any] | None:  # noqa: ANN401 - as above
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if key.value == step:
+                return key.start_mark.line + 1, value
+    elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+        return node.value[step].start_mark.line + 1, node.value[step]
+    return None
+
+
+class _Builder:
+    """Turns nodes into values; an anchor is built once however often it is used."""
+
+    def __init__(self) -> None:
+        self._done: dict[int, Any] = {}
+        self._open: set[int] = set()
+
+    def build(self, node: Any) -> Any:  # noqa: ANN401 - as above
+        key = id(node)
+        if key in self._open:
+            _refuse("an anchor contains itself", node)
+        if key not in self._done:
+            self._open.add(key)
+            self._done[key] = self._new(node)
+            self._open.remove(key)
+        return self._done[key]
+
+    def _new(self, node: Any) -> Any:  # noqa: ANN401 - as above
+        if isinstance(node, yaml.MappingNode) and node.tag == _PREFIX + "map":
+            return self._mapping(node)
+        if isinstance(node, yaml.SequenceNode) and node.tag == _PREFIX + "seq":
+            return [self.build(item) for item in node.value]
+        if isinstance(node, yaml.ScalarNode) and node.tag in _TEXT:
+            return node.value
+        if isinstance(node, yaml.ScalarNode) and node.tag in _SCALARS:
+            return _scalar(node)
+        return _refuse(f"the tag {node.tag.removeprefix(_PREFIX)!r} is not allowed", node)
+
+    def _mapping(self, node: Any) -> dict[str, Any]:  # noqa: ANN401 - as above
+        result: dict[str, Any] = {}
+        for key, value in node.value:
+            if key.tag == _PREFIX + "merge":
+                _refuse("merge keys (<<) are not supported; write the keys out", key)
+            if key.tag not in _TEXT:
+                _refuse("every key must be text; put it in quotes", key)
+            if key.value in result:
+                _refuse(f"the key {key.value!r} stands here twice", key)
+            result[key.value] = self.build(value)
+        return result
+
+
+def _scalar(node: Any) -> Any:  # noqa: ANN401 - as above
+    try:
+        return yaml.constructor.SafeConstructor().construct_object(node)
+    except (ValueError, IndexError, yaml.YAMLError):
+        return _refuse(f"{node.value!r} is not a value of its kind; put it in quotes", node)
+
+
+def _refuse(message: str, node: Any) -> NoReturn:  # noqa: ANN401 - as above
+    raise YamlError(message, node.start_mark.line + 1)

@@ -1,0 +1,110 @@
+"""Tokens as bytes: read from the first line, hashed, compared, issued."""
+
+from __future__ import annotations
+
+import os
+from hashlib import sha256
+from hmac import compare_digest
+from time import monotonic
+
+from clitool.errors import AuthFailed
+
+MAX_BYTES = 8192
+READ_SECONDS = 5.0
+_BOM = b"\xef\xbb\xbf"
+_ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+PREFIX = "clt_"
+BODY_LENGTH = 43  # 62**43 > 2**256
+CHECK_LENGTH = 6  # 62**6 > 2**32
+
+
+class TokenLine:
+    """What standard input brought.
+
+    Attributes:
+        token: the first line without BOM, one LF and one CR; longer than `MAX_BYTES` means invalid.
+        rest: bytes after that line which were read along with it.
+    """
+
+    __slots__ = ("rest", "token")
+
+    def __init__(self, token: bytes, rest: bytes = b"") -> None:
+        self.token = token
+        self.rest = rest
+
+
+def read_line(descriptor: int, seconds: float = READ_SECONDS) -> TokenLine:
+    """Read up to the first newline, never to the end (host.md T2-T10).
+
+    Raises:
+        AuthFailed: the descriptor is a terminal, or no line came within `seconds`.
+    """
+    if os.isatty(descriptor):
+        raise AuthFailed("standard input is a terminal: pipe the token in, or use --token-file", "token_missing")
+    data = b""
+    end = monotonic() + seconds
+    while b"\n" not in data and len(data) <= MAX_BYTES + len(_BOM) + 1:
+        chunk = _read(descriptor, end - monotonic())
+        if not chunk:
+            break
+        data += chunk
+    line, _, rest = data.partition(b"\n")
+    return TokenLine(line.removeprefix(_BOM).removesuffix(b"\r"), rest)
+
+
+def _read(descriptor: int, seconds: float) -> bytes:
+    from select import select
+
+    try:
+        if not select([descriptor], [], [], max(0.0, seconds))[0]:
+            raise AuthFailed("no token arrived on standard input in time", "token_missing")
+        return os.read(descriptor, 65536)
+    except OSError:
+        return b""  # closed, a folder, …: the same as nothing sent
+
+
+def read_file(path: str) -> TokenLine:
+    """Read the first line of a token file, for people.
+
+    Raises:
+        AuthFailed: the file cannot be read; says so, since the caller named it.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except (OSError, ValueError):
+        raise AuthFailed("the file given with --token-file cannot be read", "token_missing") from None
+    try:
+        return read_line(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def digest(token: bytes) -> str:
+    """Return the hexadecimal SHA-256 under which a token is stored."""
+    return sha256(token).hexdigest()
+
+
+def matches(token: bytes, stored: str) -> bool:
+    """Compare a token with one stored digest in constant time."""
+    return compare_digest(digest(token).encode(), stored.encode())
+
+
+def issue() -> str:
+    """Return a new token: `clt_`, 256 random bits, and a checksum for secret scanners and typing errors."""
+    body = _base62(int.from_bytes(os.urandom(32), "big"), BODY_LENGTH)
+    return PREFIX + body + checksum(body)
+
+
+def checksum(body: str) -> str:
+    """Return the six characters that end a token with this body; never part of a decision about access."""
+    from zlib import crc32
+
+    return _base62(crc32(body.encode()), CHECK_LENGTH)
+
+
+def _base62(number: int, length: int) -> str:
+    digits = ""
+    while number:
+        number, digit = divmod(number, 62)
+        digits = _ALPHABET[digit] + digits
+    return digits.rjust(length, _ALPHABET[0])

@@ -1,0 +1,47 @@
+"""`verify`: who a token belongs to, for a host that asks at each of its own requests."""
+
+from __future__ import annotations
+
+from clitool import answer
+from clitool.access import clients_file, read_token
+from clitool.errors import AuthFailed
+from clitool.pipeline import authenticate
+from clitool.scopes import expand, wildcard_families
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from clitool.arguments import Request
+    from clitool.clients import Clients
+    from clitool.worker import Channel
+
+
+def work(request: Request, environment: Mapping[str, str], channel: Channel) -> tuple[bytes, int]:
+    """Return who the token belongs to; whatever is wrong with the token is `false` and status 0."""
+    return answer.encode(_document(request, environment, channel), pretty=request.pretty), 0
+
+
+def _document(request: Request, environment: Mapping[str, str], channel: Channel) -> dict[str, object]:
+    clients = clients_file(request, environment)
+    try:
+        token = read_token(request).token
+        caller = authenticate(clients, token, "verify")
+    except AuthFailed:
+        return {"authenticated": False}
+    return {"authenticated": True, "name": caller.client.name, "scopes": _concrete(caller.scopes, clients, channel)}
+
+
+def _concrete(scopes: tuple[str, ...], clients: Clients, channel: Channel) -> list[str]:
+    """Return the scopes without roles and wildcards: hosts compare them as text (host.md 1.4, V8)."""
+    families = wildcard_families(scopes)
+    if families == set():
+        return expand(scopes, ())
+    from clitool.catalog import Catalog
+
+    catalog = Catalog()
+    catalog.disable(clients.disabled)
+    known = {tool.required_scope for _, tool in catalog.tools(families)}
+    for warning in catalog.warnings:
+        channel.note(warning)
+    return expand(scopes, known)

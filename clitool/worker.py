@@ -1,0 +1,268 @@
+"""A piece of work in a process of its own: supervised, with a deadline, and ended together with all that it started.
+
+The parent alone holds the real standard output. The worker sends frames over a pipe; the parent returns as soon as the
+answer is complete, at the deadline, at SIGTERM or SIGINT, or when the worker dies, and never waits for stragglers.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from select import POLLIN, poll
+from time import monotonic
+
+from clitool.errors import ExecutionError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import NoReturn
+
+_NOTE, _ABOUT, _ANSWER = b"N", b"A", b"D"
+_HEADER = 9  # one byte of kind, eight of length
+_CHUNK = 1 << 20
+_REAP_SECONDS = 0.2  # a worker in an uninterruptible system call is left to init
+
+
+class Channel:
+    """The worker's way to its supervisor."""
+
+    __slots__ = ("_descriptor",)
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def note(self, line: str) -> None:
+        """Have the supervisor print a line on the real standard error."""
+        self._send(_NOTE, line.encode("utf-8", "backslashreplace"))
+
+    def about(self, facts: bytes) -> None:
+        """Leave what the supervisor must know if this process ends without an answer; the last one counts."""
+        self._send(_ABOUT, facts)
+
+    def answer(self, document: bytes, status: int) -> None:
+        """Hand over the answer and the exit status; the supervisor waits for nothing after it."""
+        self._send(_ANSWER, bytes([status]) + document)
+
+    def _send(self, kind: bytes, payload: bytes) -> None:
+        data = memoryview(kind + len(payload).to_bytes(8, "big") + payload)
+        while data:
+            data = data[os.write(self._descriptor, data) :]
+
+
+class Ending:
+    """How the work ended.
+
+    Attributes:
+        document: the answer, or None.
+        status: the exit status that goes with it.
+        error: why there is no answer, or None.
+        about: the last facts the worker left.
+    """
+
+    __slots__ = ("about", "document", "error", "status")
+
+    def __init__(self) -> None:
+        self.document: bytes | None = None
+        self.status = 1
+        self.error: ExecutionError | None = None
+        self.about = b""
+
+
+def supervise(work: Callable[[Channel], object], seconds: float, note: Callable[[bytes], object]) -> Ending:
+    """Run `work` in a process group of its own and return how it ended.
+
+    Args:
+        work: must end with `Channel.answer`; runs with descriptors 1 and 2 on /dev/null.
+        seconds: until the whole group is killed.
+        note: gets each line meant for the real standard error.
+    """
+    end = monotonic() + seconds
+    signals = _Signals()
+    frames, frames_write = os.pipe()
+    life, life_write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        _work(work, Channel(frames_write), life, (frames, life_write))
+    os.close(frames_write)
+    os.close(life)
+    supervisor = _Supervisor(pid, frames, signals, note)
+    try:
+        return supervisor.wait(end)
+    finally:
+        supervisor.kill()
+        os.close(frames)
+        os.close(life_write)
+
+
+class _Signals:
+    """Signals as bytes on a pipe, so that nothing is interrupted half-way."""
+
+    def __init__(self) -> None:
+        self.descriptor, write = os.pipe()
+        os.set_blocking(self.descriptor, False)
+        os.set_blocking(write, False)
+        signal.set_wakeup_fd(write, warn_on_full_buffer=False)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
+            # What the caller had ignored (nohup, a background job) stays ignored; only the child we must hear of.
+            if number == signal.SIGCHLD or signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, _pass)
+
+    def take(self) -> bytes:
+        """Return the numbers of the signals that came since the last time."""
+        try:
+            return os.read(self.descriptor, 512)
+        except BlockingIOError:
+            return b""
+
+
+def _pass(_number: int, _frame: object) -> None:
+    """Let the wake-up descriptor speak."""
+
+
+class _Supervisor:
+    def __init__(self, pid: int, frames: int, signals: _Signals, note: Callable[[bytes], object]) -> None:
+        self._pid = pid
+        self._frames = frames
+        self._signals = signals
+        self._note = note
+        self._buffer = bytearray()
+        self._ending = Ending()
+        os.set_blocking(frames, False)
+
+    def wait(self, end: float) -> Ending:
+        waiting = poll()
+        waiting.register(self._frames, POLLIN)
+        waiting.register(self._signals.descriptor, POLLIN)
+        while self._ending.document is None and self._ending.error is None:
+            remaining = end - monotonic()
+            if remaining <= 0 or not waiting.poll(remaining * 1000):
+                self._fail("the call took too long and was stopped", "timeout")
+            else:
+                self._look()
+        return self._ending
+
+    def _look(self) -> None:
+        came = self._signals.take()
+        if signal.SIGTERM in came or signal.SIGINT in came:
+            self._fail("the program was interrupted", "interrupted")
+            return
+        # Whether the worker is dead is asked before its frames are read: then nothing of it can be missed.
+        dead = signal.SIGCHLD in came and _is_dead(self._pid)
+        open_ended = self._read()
+        if self._ending.document is None and (dead or not open_ended):
+            self._fail("the tool ended its process without an answer", "crashed")
+
+    def _fail(self, message: str, reason: str) -> None:
+        self._ending.error = ExecutionError(message, reason)
+
+    def _read(self) -> bool:
+        """Take in all frames that are there; return whether more may come."""
+        while True:
+            try:
+                data = os.read(self._frames, _CHUNK)
+            except BlockingIOError:
+                return True
+            if not data:
+                return False
+            self._buffer += data
+            self._parse()
+
+    def _parse(self) -> None:
+        while len(self._buffer) >= _HEADER:
+            length = int.from_bytes(self._buffer[1:_HEADER], "big")
+            if len(self._buffer) < _HEADER + length:
+                return
+            kind, payload = bytes(self._buffer[:1]), bytes(self._buffer[_HEADER : _HEADER + length])
+            del self._buffer[: _HEADER + length]
+            self._accept(kind, payload)
+
+    def _accept(self, kind: bytes, payload: bytes) -> None:
+        if kind == _NOTE:
+            self._note(payload)
+        elif kind == _ABOUT:
+            self._ending.about = payload
+        elif self._ending.document is None:
+            self._ending.status, self._ending.document = payload[0], payload[1:]
+
+    def kill(self) -> None:
+        """End the worker's whole group: at the deadline, and also after the answer, so that no call leaves orphans."""
+        for kill in (os.kill, os.killpg):
+            try:
+                kill(self._pid, signal.SIGKILL)
+            except OSError:
+                continue  # gone already, or not yet a group of its own
+        self._reap(monotonic() + _REAP_SECONDS)
+
+    def _reap(self, end: float) -> None:
+        waiting = poll()
+        waiting.register(self._signals.descriptor, POLLIN)
+        while not os.waitpid(self._pid, os.WNOHANG)[0]:
+            if monotonic() >= end:
+                return
+            waiting.poll((end - monotonic()) * 1000)
+            self._signals.take()
+
+
+def _is_dead(pid: int) -> bool:
+    # Looked at without reaping, so that the number cannot be given to a stranger before the group is killed.
+    if hasattr(os, "waitid"):
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    return True  # macOS before Python 3.13: nothing but an ended worker raises SIGCHLD here
+
+
+def _work(work: Callable[[Channel], object], channel: Channel, life: int, not_ours: tuple[int, ...]) -> NoReturn:
+    try:
+        os.setsid()
+        for descriptor in not_ours:
+            os.close(descriptor)
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
+            signal.signal(number, signal.SIG_DFL)
+        _die_with_parent(life)
+        _leave_no_core()
+        _silence()
+        work(channel)
+    finally:
+        os._exit(0)  # whatever happened has been answered, or its absence says it
+
+
+def _leave_no_core() -> None:
+    import resource
+
+    # A crash must not write the token and the settings to a file.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _silence() -> None:
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 1)
+    os.dup2(null, 2)
+
+
+def _die_with_parent(life: int) -> None:
+    """Have this process group killed when the parent is gone, which closes the other end of `life`."""
+    import fcntl
+
+    if hasattr(fcntl, "F_SETSIG"):
+        # The kernel does it itself, also while C code holds the interpreter's lock.
+        fcntl.fcntl(life, fcntl.F_SETOWN, -os.getpid())
+        fcntl.fcntl(life, fcntl.F_SETSIG, signal.SIGKILL)
+        fcntl.fcntl(life, fcntl.F_SETFL, fcntl.fcntl(life, fcntl.F_GETFL) | os.O_ASYNC)
+        waiting = poll()
+        waiting.register(life, POLLIN)
+        if waiting.poll(0):
+            os._exit(1)
+    else:
+        _watch(life)
+
+
+def _watch(life: int) -> None:
+    """Do the same with a thread, where the kernel cannot."""
+    from threading import Thread
+
+    def wait() -> None:
+        os.read(life, 1)
+        os.killpg(0, signal.SIGKILL)
+
+    Thread(target=wait, daemon=True).start()

@@ -1,0 +1,269 @@
+"""Whatever a tool does, the caller gets one document, in time, and nothing outlives the call."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from command import CLITOOL, PLUGINS, TOKEN, Result, environment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Call = Callable[..., Result]
+
+ENDS = [
+    pytest.param("exit", "crashed", id="os._exit"),
+    pytest.param("crash", "crashed", id="segmentation fault"),
+    pytest.param("orphan", "crashed", id="dead worker whose child holds the pipe"),
+    pytest.param("close everything", "crashed", id="every descriptor closed"),
+    pytest.param("sys.exit", "internal", id="sys.exit"),
+    pytest.param("raise", "internal", id="an unforeseen exception"),
+    pytest.param("interrupt", "internal", id="KeyboardInterrupt"),
+    pytest.param("generator exit", "internal", id="GeneratorExit"),
+    pytest.param("memory", "internal", id="MemoryError"),
+    pytest.param("recurse", "internal", id="endless recursion"),
+    pytest.param("nan", "bad_result", id="NaN"),
+    pytest.param("object", "bad_result", id="a Python object"),
+    pytest.param("nested", "bad_result", id="a tower of lists"),
+    pytest.param("too much", "answer_size", id="70 MB"),
+]
+
+
+@pytest.mark.parametrize(("how", "reason"), ENDS)
+def test_a_tool_that_ends_badly_is_one_execution_error(call: Call, how: str, reason: str) -> None:
+    """A tool cannot make the program answer with anything but the convention's document."""
+    started = time.monotonic()
+
+    result = call("trouble", how=how)
+
+    assert result.verdict == ("execution_error", reason)
+    assert b"hunter2" not in result.stdout + result.stderr
+    assert time.monotonic() - started < 7  # not the deadline ended it
+
+
+@pytest.mark.parametrize("how", ["spin", "sleep"])
+def test_a_tool_that_goes_on_is_stopped_at_the_deadline(call: Call, how: str) -> None:
+    """Also C code that holds the interpreter's lock cannot outlast the deadline."""
+    assert call("trouble", how=how, before=("--timeout", "1")).verdict == ("execution_error", "timeout")
+
+
+def test_what_a_tool_prints_is_not_part_of_the_answer(call: Call) -> None:
+    result = call("trouble", how="print")
+
+    assert result.document == {"ok": True, "result": "printed"}
+    assert result.stderr == b""
+
+
+def test_what_a_tool_prints_goes_to_the_log(call: Call, tmp_path: Path) -> None:
+    env = environment(PYTHONPATH=PLUGINS, LOGS_DIRECTORY=str(tmp_path / "log"))
+
+    call("trouble", how="print", run_with={"env": env})
+
+    [day] = (tmp_path / "log").iterdir()
+    printed = (day / "output.log").read_text()
+    for line in ("from print", "from descriptor 1", "from descriptor 2", "from a child"):
+        assert line in printed
+
+
+def test_the_answer_does_not_wait_for_a_child_that_keeps_stdout_open(call: Call) -> None:
+    started = time.monotonic()
+
+    result = call("trouble", how="straggler")
+
+    assert result.document["result"] == "left a child behind"
+    assert time.monotonic() - started < 15  # the child sleeps for 20 seconds
+
+
+def test_a_child_that_a_tool_left_behind_ends_with_the_call(call: Call, tmp_path: Path) -> None:
+    """Nothing that a call started outlives it."""
+    marker = f"PATH=/usr/bin:/bin:/{os.getpid()}-{time.monotonic_ns()}"
+    env = environment(PYTHONPATH=PLUGINS) | {"PATH": marker.removeprefix("PATH=")}
+
+    assert call("trouble", how="straggler", run_with={"env": env}).status == 0
+
+    assert not _eventually_alive(marker)
+
+
+def test_standard_input_of_a_tool_is_empty(clitool: Callable[..., Result]) -> None:
+    stdin = TOKEN.encode() + b"\nsecret of the host\n"
+
+    result = clitool("call", "trouble", "--token-stdin", "--params", '{"how": "stdin"}', stdin=stdin)
+
+    assert result.document["result"] == ""
+
+
+def test_an_unforeseen_error_is_in_the_log_under_its_reference(call: Call, tmp_path: Path) -> None:
+    env = environment(PYTHONPATH=PLUGINS, LOGS_DIRECTORY=str(tmp_path / "log"))
+
+    document = call("trouble", how="raise", run_with={"env": env}).document
+
+    reference = document["details"]["reference"]
+    assert reference in document["error"]
+    [day] = (tmp_path / "log").iterdir()
+    log = (day / "core.log").read_text()
+    assert reference in log
+    assert "RuntimeError" in log
+
+
+def test_values_that_json_lacks_are_converted_as_documented(call: Call) -> None:
+    binary = {"$binary": {"base64": "AP8=", "subType": "00"}}
+
+    result = call("trouble", how="convertible").document["result"]
+
+    assert result == [binary, "1.10", "2026-01-02", "2026-01-02T03:04:05", "00000000-0000-0000-0000-000000000001",
+                      [1, 2], [1, 2]]
+
+
+def test_integers_that_a_float_cannot_hold_are_text(call: Call) -> None:
+    result = call("trouble", how="big numbers").document["result"]
+
+    assert result == [2**53 - 1, str(2**53), str(-(2**53)), str(2**64), True, {"n": str(10**30)}]
+
+
+def test_the_answer_is_ascii_also_for_half_a_character(call: Call) -> None:
+    result = call("trouble", how="surrogate")
+
+    assert result.stdout.isascii()
+    assert result.document["result"] == "half \ud800, emoji \U0001f600, <html>, é"
+
+
+def test_a_long_answer_arrives_whole_at_a_slow_reader(clients_path: Path) -> None:
+    with _start(clients_path, "megabytes") as process:
+        time.sleep(0.5)
+        stdout = process.stdout.read() if process.stdout else b""
+
+    assert len(json.loads(stdout)["result"]) == 5_000_000
+
+
+def test_a_long_answer_arrives_whole_on_a_pipe_that_does_not_block(clients_path: Path) -> None:
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+    with _start(clients_path, "megabytes", stdout=write):
+        os.close(write)
+        with os.fdopen(read, "rb") as pipe:
+            document = json.loads(pipe.read())
+
+    assert len(document["result"]) == 5_000_000
+
+
+def test_a_reader_that_leaves_ends_the_program_quietly(clients_path: Path) -> None:
+    with _start(clients_path, "megabytes") as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.read(10)
+        process.stdout.close()
+        assert process.stderr.read() == b""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_call_with_a_document(clients_path: Path, number: signal.Signals) -> None:
+    with _start(clients_path, "sleep") as process:
+        worker = _worker_of(process.pid)
+        process.send_signal(number)
+        stdout, _ = process.communicate(timeout=10)
+
+    assert json.loads(stdout)["details"] == {"reason": "interrupted"}
+    assert process.returncode == 1
+    assert not _is_alive_soon(worker)
+
+
+@pytest.mark.parametrize("how", ["sleep", "spin"])
+def test_the_worker_ends_when_its_parent_is_killed(clients_path: Path, how: str) -> None:
+    """A host that kills the program leaves no process behind, whatever the tool is doing."""
+    with _start(clients_path, how) as process:
+        worker = _worker_of(process.pid)
+        process.kill()
+
+    assert not _is_alive_soon(worker)
+
+
+@pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1, 2)], ids=str)
+def test_closed_standard_descriptors_do_no_harm(clients_path: Path, closed: tuple[int, ...]) -> None:
+    shut = " ".join(f"{number}>&-" if number else "0<&-" for number in closed)
+    script = f'exec "$0" --clients "$1" list {shut}'
+
+    done = subprocess.run(["/bin/sh", "-c", script, CLITOOL, str(clients_path)], capture_output=True, check=False,
+                          env=environment(), cwd="/")
+
+    assert done.stderr == b""
+    assert (1 in closed) or json.loads(done.stdout)
+
+
+def test_a_full_disk_behind_stdout_ends_the_program_quietly(clients_path: Path) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([CLITOOL, "list"], stdout=full, stderr=subprocess.PIPE, check=False, env=environment())
+
+    assert done.stderr == b""
+
+
+def _start(clients: Path, how: str, **more: Any) -> subprocess.Popen[bytes]:
+    words = [CLITOOL, "--clients", str(clients), "call", "trouble", "--token-stdin", "--params", json.dumps({"how": how})]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
+    process = subprocess.Popen(words, env=environment(PYTHONPATH=PLUGINS), cwd="/", **pipes)
+    assert process.stdin
+    process.stdin.write(TOKEN.encode() + b"\n")
+    process.stdin.flush()
+    return process
+
+
+def _worker_of(pid: int) -> int:
+    """Wait until the worker is inside the tool, which is when it has pointed its stdout elsewhere and read its token."""
+    for _ in range(500):
+        children = _children(pid)
+        if children and _is_busy(children[0]):
+            return children[0]
+        time.sleep(0.02)
+    pytest.fail("no worker appeared")
+
+
+def _children(pid: int) -> list[int]:
+    with open(f"/proc/{pid}/task/{pid}/children") as file:
+        return [int(child) for child in file.read().split()]
+
+
+def _is_busy(pid: int) -> bool:
+    with open(f"/proc/{pid}/stat") as file:
+        return os.readlink(f"/proc/{pid}/fd/0") == os.devnull and file.read() != ""
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def _is_alive_soon(pid: int) -> bool:
+    return _until_false(lambda: _is_alive(pid))
+
+
+def _eventually_alive(marker: str) -> bool:
+    return _until_false(lambda: any(marker in environ for environ in _environments()))
+
+
+def _until_false(condition: Callable[[], bool]) -> bool:
+    for _ in range(100):
+        if not condition():
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def _environments() -> list[str]:
+    found = []
+    for pid in filter(str.isdecimal, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/environ", errors="replace") as file:
+                if int(pid) != os.getpid():
+                    found.append(file.read())
+        except OSError:
+            continue
+    return found
