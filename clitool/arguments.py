@@ -75,7 +75,7 @@ def parse(words: Sequence[str]) -> Request | None:
     reader = _Reader(words, request)
     reader.options(_GLOBAL)
     request.command = reader.next_word() or ""
-    if request.command not in COMMANDS or reader.wants_help:
+    if request.command not in COMMANDS:
         return None
     if request.command == "call":
         reader.tool(_LOCAL["call"])
