@@ -17,7 +17,7 @@ MAX_VALUE = 1024 * 1024  # bytes of UTF-8
 
 # One statement is one transaction. The table is in state_file.py.
 _GET = """
-SELECT value FROM entries
+SELECT CAST(value AS BLOB) FROM entries
 WHERE client = :client AND family = :family AND key = :key AND (expires IS NULL OR expires > :now)
 """
 _DELETE = """

@@ -42,7 +42,7 @@ _OTHER = "the state store cannot be read or written; check the owner and the mod
 def connect(directory: str | None) -> sqlite3.Connection:
     """Open ``state.db`` in the folder, made when needed; raises `ExecutionError` (state) or `sqlite3.Error`."""
     if not directory:
-        raise ExecutionError("there is no folder for state; the clients file can name one: state: {directory: …}", "state")
+        raise ExecutionError("there is no folder for state; set directory under `state` in the clients file", "state")
     try:
         path = _private_file(directory)
     except (OSError, ValueError) as error:  # ValueError: a NUL or a lone surrogate in the path
