@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from command import PLUGINS, TOKEN, Result, client, digest, environment, run, write_clients
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
 
 EXPIRED, FUTURE, DISABLED, DISABLED_CLIENT = "expired-token", "future-token", "disabled-token", "disabled-client"
 RAW_TOKEN = b" to\tken \xe4\xff "
@@ -52,6 +53,22 @@ def clitool(clients_path: Path) -> Callable[..., Result]:
         return run(*before, *words, stdin=stdin, **more)
 
     return command
+
+
+@pytest.fixture
+def as_root() -> None:
+    """For tests that change owners: CI runs as root, a developer's machine may not."""
+    if os.geteuid() != 0:
+        assert not os.environ.get("CI"), "CI must run these as root"
+        pytest.skip("needs root to change owners")
+
+
+@pytest.fixture
+def shared_path() -> Iterator[Path]:
+    """A folder that other users can enter, which pytest's own are not."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        yield Path(folder)
 
 
 @pytest.fixture
