@@ -36,18 +36,19 @@ class Document:
 
     Attributes:
         value: dicts, lists, str, int, float, bool, None.
+        root: the parser's node of the whole, whose marks count characters.
     """
 
-    __slots__ = ("_root", "value")
+    __slots__ = ("root", "value")
     value: Any
 
     def __init__(self, text: bytes) -> None:
-        self._root = _compose(text)
-        self.value = None if self._root is None else _Builder().build(self._root)
+        self.root = _compose(text)
+        self.value = None if self.root is None else _Builder().build(self.root)
 
     def line(self, path: tuple[str | int, ...]) -> int:
         """Return the 1-based line of the value at `path`, or of the deepest part of it that exists."""
-        node = self._root
+        node = self.root
         line = 1
         for step in path:
             found = _child(node, step)

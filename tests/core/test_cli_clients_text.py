@@ -262,7 +262,7 @@ def test_whatever_the_layout_the_values_are_the_old_ones_and_the_change(data: st
         before["clients"]["bot"].setdefault("tokens", []).append({**NEW, "id": "!"})
     assert Document(new).value == before
     assert comments(text) >= comments(new.decode())
-    assert len(comments(text) - comments(new.decode())) <= 1
+    assert len(comments(text) - comments(new.decode())) <= 2  # those in the lines of the entry itself
 
 
 @st.composite
