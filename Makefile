@@ -1,0 +1,46 @@
+# Everything that a person or CI does here; each target says what it needs and brings it along.
+# Portable: GNU make 3.81 (macOS) is enough.
+
+SOURCES := $(shell find clitool tools scripts -name '*.py' -o -name clitool -type f) pyproject.toml README.md
+BIN := .venv/bin
+
+.PHONY: help demo test lint bench format clean
+
+help:
+	@echo "make demo   install, make a sample folder, and show what one client may and may not do"
+	@echo "make test   run all tests against the installed wheel"
+	@echo "make lint   check style and types"
+	@echo "make bench  measure the time of a call against the bare interpreter"
+
+demo: .venv/.user
+	@sh scripts/demo $(BIN)
+
+test: .venv/.dev
+	$(BIN)/pytest $(PYTEST)
+
+lint: .venv/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .venv/.dev
+	$(BIN)/python bench/start_up.py
+
+format: .venv/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf .venv dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+# The project is installed as a wheel, not in place: what is tested is what a user gets.
+.venv/.user: .venv/bin/python $(SOURCES)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[all]'
+	@touch $@
+
+.venv/.dev: .venv/bin/python $(SOURCES)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[all,dev]'
+	@touch $@ .venv/.user
+
+.venv/bin/python:
+	@python=$$(sh scripts/find-python) && "$$python" -m venv .venv

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from schemas import closed
 
 from clitool.errors import InvalidParams
 from clitool.schema import check, problems
@@ -40,10 +41,6 @@ QUERY: dict[str, Any] = {
     "required": ["table"],
     "additionalProperties": False,
 }
-
-
-def closed(**properties: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
 def refusal(params: Any, schema: Any) -> InvalidParams:

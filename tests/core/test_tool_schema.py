@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
+from schemas import SCHEMAS, closed
 
 from clitool.quick_schema import fits
 from clitool.schema import check, problems_of_schema
@@ -32,10 +32,6 @@ GOOD: dict[str, Any] = {
     "required": ["table"],
     "additionalProperties": False,
 }
-
-
-def closed(**properties: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
 def test_an_ordinary_schema_is_good() -> None:
@@ -183,22 +179,16 @@ def test_a_schema_that_contains_itself_is_refused() -> None:
     assert problems_of_schema(schema) == ["the schema is nested too deeply"]
 
 
-JUNK = st.recursive(st.sampled_from([None, True, False, 0, -1, 1.5, "", "a", "object", "string", "(", "#"]),
-                    lambda below: st.lists(below, max_size=3)
-                    | st.dictionaries(st.sampled_from(["type", "properties", "items", "a", "required", "$ref"]), below,
-                                      max_size=3), max_leaves=5)
-WORDS = st.sampled_from([*_ORDINARY["properties"], "anyOf", "not", "prefixItems", "$ref", "$defs", "maxLenght"])
-
-
 def test_no_schema_passes_that_the_metaschema_refuses() -> None:
     """Rule: the check by hand is never more lenient than the metaschema, and never ends in an error."""
     passed = 0
 
-    @given(st.dictionaries(WORDS, JUNK, max_size=3))
+    @given(SCHEMAS)
     @settings(deadline=None, derandomize=True, max_examples=300, database=None)
     def agree(schema: Any) -> None:
         nonlocal passed
-        for each in (schema, closed(a={"type": "string"} | schema), closed() | schema):
+        below = {"type": "string"} | schema if isinstance(schema, dict) else schema
+        for each in (schema, closed(a=below)):
             found = problems_of_schema(each)
             assert all(problem.isprintable() for problem in found)
             if fits(each, _ORDINARY) or not found:

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -182,6 +183,18 @@ def test_the_worker_ends_when_its_parent_is_killed(clients_path: Path, how: str)
         process.kill()
 
     assert not _is_alive_soon(worker)
+
+
+def test_signals_that_the_host_had_blocked_are_heard_all_the_same(clients_path: Path) -> None:
+    block = "import os, signal, sys; signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 32)); os.execv(sys.argv[1], sys.argv[1:])"
+    words = ["call", "trouble", "--token-stdin", "--params", '{"how": "orphan"}']
+    started = time.monotonic()
+
+    done = subprocess.run([sys.executable, "-c", block, CLITOOL, "--clients", str(clients_path), *words], check=False,
+                          input=TOKEN.encode(), capture_output=True, env=environment(PYTHONPATH=PLUGINS))
+
+    assert json.loads(done.stdout)["details"] == {"reason": "crashed"}
+    assert time.monotonic() - started < 7  # not the deadline ended it
 
 
 @pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1, 2)], ids=str)

@@ -1,0 +1,130 @@
+"""How long one call takes, as a ratio to `python -c pass` of the same environment, measured in the same run.
+
+    make bench            # or: .venv/bin/python bench/start_up.py [ROUNDS]
+
+The wheel is built and installed into an environment of its own, as a user has it: an editable install or a missing
+`.pyc` would change the figures. Commands run interleaved, medians count; single figures of a busy machine do not.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 41
+TOKEN = "bench-token"
+GOALS = {"verify": 4.0, "list": 2.6, "call calculator": 4.2, "call database_query": 4.8}
+MEMORY_GOAL_MB = 30
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        python = install(folder / "env")
+        clients = write_clients(folder / "data")
+        measure(commands(python, clients), ROUNDS)
+
+
+def install(folder: Path) -> Path:
+    venv.create(folder, with_pip=True)
+    python = folder / "bin" / "python"
+    quiet = {"stdout": subprocess.DEVNULL, "check": True}
+    subprocess.run([python, "-m", "pip", "install", "--quiet", str(ROOT)], **quiet)  # type: ignore[call-overload]  # keywords in a dict
+    return python
+
+
+def write_clients(folder: Path) -> Path:
+    import hashlib
+
+    folder.mkdir(mode=0o700)
+    write_database(folder / "shop.db")
+    settings = {"type": "sqlite", "connection_string": "sqlite:///shop.db", "allowed_tables": ["orders"]}
+    clients = {
+        f"client{n}": {
+            "tokens": [{"id": "t", "sha256": hashlib.sha256(f"{TOKEN}{n}".encode()).hexdigest()}],
+            "scopes": ["calculator:use", "database:read", "logmcp:read"],
+            "tools": {"database": settings},
+        }
+        for n in range(10)
+    }
+    path = folder / "clients.yaml"
+    path.write_text(json.dumps({"clients": clients}, indent=1))
+    path.chmod(0o600)
+    return path
+
+
+def write_database(path: Path) -> None:
+    database = sqlite3.connect(path)
+    database.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY, customer TEXT, total REAL, note TEXT)")
+    rows = ((n, f"customer {n % 1000}", n / 7, "x" * 20) for n in range(1_000_000))
+    database.executemany("INSERT INTO orders VALUES (?, ?, ?, ?)", rows)
+    database.commit()
+    database.close()
+
+
+def commands(python: Path, clients: Path) -> dict[str, list[str]]:
+    clitool = [str(python.parent / "clitool"), "--clients", str(clients)]
+    query = json.dumps({"table": "orders", "where": {"id": 500_000}})
+    return {
+        "python -c pass": [str(python), "-c", "pass"],
+        "verify": [*clitool, "verify"],
+        "list": [clitool[0], "list"],
+        "list --clients": [*clitool, "list"],
+        "call calculator": [*clitool, "call", "calculator", "--token-stdin", "--params", '{"function":"add","a":1,"b":2}'],
+        "call database_query": [*clitool, "call", "database_query", "--token-stdin", "--params", query],
+    }
+
+
+def measure(table: dict[str, list[str]], rounds: int) -> None:
+    seconds: dict[str, list[float]] = {name: [] for name in table}
+    memory: dict[str, int] = {}
+    for words in table.values():
+        run(words)  # once unmeasured, so that the disk's cache is warm for all
+    for _ in range(rounds):
+        for name, words in table.items():
+            elapsed, kilobytes = run(words)
+            seconds[name].append(elapsed)
+            memory[name] = max(memory.get(name, 0), kilobytes)
+    report(seconds, memory)
+
+
+def run(words: list[str]) -> tuple[float, int]:
+    """Return wall seconds and the peak kilobytes of the largest process."""
+    environment = {"PATH": os.environ["PATH"]}
+    started = time.perf_counter()
+    process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
+    assert process.stdin
+    assert process.stdout
+    process.stdin.write(f"{TOKEN}7\n".encode())
+    process.stdin.close()
+    output = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    elapsed = time.perf_counter() - started
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0, output
+    return elapsed, usage.ru_maxrss
+
+
+def report(seconds: dict[str, list[float]], memory: dict[str, int]) -> None:
+    base = seconds["python -c pass"]
+    print(f"| command | median ms | ratio | goal | p10-p90 of the ratio | peak MB (goal {MEMORY_GOAL_MB}) |")
+    print("|---|---|---|---|---|---|")
+    for name, values in seconds.items():
+        ratios = sorted(value / other for value, other in zip(values, base, strict=True))
+        spread = f"{ratios[len(ratios) // 10]:.2f}-{ratios[-1 - len(ratios) // 10]:.2f}"
+        goal = f"{GOALS[name]:.1f}" if name in GOALS else ""
+        print(f"| {name} | {statistics.median(values) * 1000:.1f} | {statistics.median(ratios):.2f} | {goal} | {spread} "
+              f"| {memory[name] / 1024:.1f} |")
+
+
+if __name__ == "__main__":
+    main()

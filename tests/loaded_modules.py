@@ -1,0 +1,24 @@
+"""Run as a program: `clitool` with the words given, leaving in `$LOADED_MODULES` what the worker imported."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from clitool import worker
+
+_answer = worker.Channel.answer
+
+
+def answer(channel: worker.Channel, document: bytes, status: int) -> None:
+    names = "\n".join(sys.modules)
+    with open(os.environ["LOADED_MODULES"], "w") as file:
+        file.write(names)
+    _answer(channel, document, status)
+
+
+if __name__ == "__main__":
+    worker.Channel.answer = answer  # type: ignore[method-assign]  # the one place that sees the end of the worker
+    from clitool.__main__ import main
+
+    main()
