@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from clitool import tokens
-from clitool.clients import load
 from clitool.clients_file import SYSTEM_PATH, ClientsFileError, locate
 from clitool.errors import ClitoolError
 
@@ -22,6 +20,8 @@ MAX_NOTES = 20
 
 def read_token(request: Request) -> TokenLine:
     """Return the token line from where the request says; `verify` reads standard input unasked."""
+    from clitool import tokens
+
     if request.token_file is not None:
         return tokens.read_file(request.token_file)
     if request.token_stdin or request.command == "verify":
@@ -32,7 +32,11 @@ def read_token(request: Request) -> TokenLine:
 def find_clients(request: Request, environment: Mapping[str, str]) -> Clients | None:
     """Return the clients, or None if there is no file in any of the usual places."""
     path = locate(request.clients, environment)
-    return None if path is None else load(path, trust=request.trust_file)
+    if path is None:
+        return None
+    from clitool.clients import load  # and with it YAML, which `list` can do without
+
+    return load(path, trust=request.trust_file)
 
 
 def clients_file(request: Request, environment: Mapping[str, str]) -> Clients:

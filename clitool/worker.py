@@ -103,6 +103,7 @@ class _Signals:
         os.set_blocking(self.descriptor, False)
         os.set_blocking(write, False)
         signal.set_wakeup_fd(write, warn_on_full_buffer=False)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD))  # a host's mask
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
             # What the caller had ignored (nohup, a background job) stays ignored; only the child we must hear of.
             if number == signal.SIGCHLD or signal.getsignal(number) != signal.SIG_IGN:

@@ -13,7 +13,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schemas import closed
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError
+from referencing import Registry
+from referencing.exceptions import Unresolvable
+from schemas import SCHEMAS, VALUES, closed
 
 from clitool.errors import InvalidParams
 from clitool.schema import check, problems
@@ -258,14 +262,29 @@ def test_a_hostile_name_is_shown_short_and_escaped(name: str) -> None:
             json.dumps(text).encode("ascii")
 
 
+def is_well_formed(schema: Any) -> bool:
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError:
+        return False
+    return True
+
+
+def jsonschema_accepts(value: Any, schema: Any) -> bool:
+    try:
+        return bool(Draft202012Validator(schema, registry=Registry()).is_valid(value))
+    except (Unresolvable, RecursionError, OverflowError, ValueError):
+        return False
+
+
 SECRET = "correct-horse-battery"
-VALUES = st.recursive(st.sampled_from([SECRET, None, True, 1, 1.5]),
-                      lambda below: st.lists(below, max_size=3)
-                      | st.dictionaries(st.sampled_from(["table", "columns", "limit", "rows", "id", "zz"]), below,
-                                        max_size=4), max_leaves=8)
+SECRETS = st.recursive(st.sampled_from([SECRET, None, True, 1, 1.5]),
+                       lambda below: st.lists(below, max_size=3)
+                       | st.dictionaries(st.sampled_from(["table", "columns", "limit", "rows", "id", "zz"]), below,
+                                         max_size=4), max_leaves=8)
 
 
-@given(VALUES)
+@given(SECRETS)
 @settings(deadline=None, derandomize=True, max_examples=100, database=None)
 def test_no_message_holds_a_value(value: Any) -> None:
     """Rule: a value may be a secret, and is never repeated."""
@@ -340,10 +359,29 @@ def test_minus_zero_becomes_zero() -> None:
     pytest.param({"type": "string"}, 10**5000, id="an int with too many digits to be written"),
     pytest.param({"type": "number"}, float("nan"), id="nan"),
     pytest.param({"type": "number", "maximum": 5}, float("-inf"), id="infinity"),
+    pytest.param({"maximum": 5}, float("inf"), id="infinity against a bound alone"),
 ])
 def test_numbers_at_the_edge_are_refused_without_a_traceback(schema: Any, value: Any) -> None:
     """Rule: no number, however odd, gets past a bound or ends in an unforeseen error."""
     assert "parameter" in str(refusal({"x": value}, closed(x=schema)))
+
+
+@given(SCHEMAS.filter(is_well_formed), st.lists(VALUES, min_size=5, max_size=5))
+@settings(deadline=None, derandomize=True, max_examples=200, database=None)
+def test_for_every_schema_there_is_a_result_or_a_refusal(schema: Any, values: list[Any]) -> None:
+    """Rule: we refuse exactly what jsonschema refuses or cannot resolve, and nothing ends in another error."""
+    for value in values:
+        before = repr((schema, value))
+        try:
+            check(value, schema)
+        except InvalidParams as error:
+            assert str(error).isprintable()
+            assert len(str(error)) <= 300
+            accepted = False
+        else:
+            accepted = True
+        assert accepted == jsonschema_accepts(value, schema)
+        assert repr((schema, value)) == before
 
 
 def test_neither_parameters_nor_schema_are_changed() -> None:
