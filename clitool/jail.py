@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from clitool.errors import ClitoolError
-    from clitool.jail_entry import Entry
+    from clitool.jail_entry import Entry as Entry  # noqa: PLC0414 - exported for annotations
 
 __all__ = ["Folder", "Jail", "Location", "locate", "locate_file", "refusal", "require_file", "show", "visible"]
 
@@ -107,6 +107,8 @@ def _enter(folder: int, name: str, shown: str, *, make: bool = False) -> int:
         if make:
             _make_folder(folder, name)
         return os.open(raw(name), _FOLDER, dir_fd=folder)
+    except FileNotFoundError as error:
+        raise ExecutionError(f"{shown}: a folder of this path does not exist", "not_found") from error
     except OSError as error:
         raise refusal(error, shown, is_link=_is_link(folder, name)) from error
 
@@ -148,9 +150,13 @@ class Folder:
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        os.close(self.fd)
+        self.close()
         if isinstance(error, OSError):
             raise refusal(error, self.shown) from error
+
+    def close(self) -> None:
+        """Close the folder, where no ``with`` does."""
+        os.close(self.fd)
 
     def status(self, name: str) -> os.stat_result | None:
         """Return what `name` is, a link itself and not its target; None if nothing has this name."""
@@ -158,6 +164,8 @@ class Folder:
             return os.stat(raw(name), dir_fd=self.fd, follow_symlinks=False)
         except FileNotFoundError:
             return None
+        except OSError as error:
+            raise refusal(error, self.shown) from error
 
     def open(self, name: str, flags: int = os.O_RDONLY) -> FileIO:
         """Open the regular file `name`, which must have no other name; `flags` as for `os.open`.

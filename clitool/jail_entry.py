@@ -32,7 +32,7 @@ class Entry(Folder):
         super().__init__(folder, location.shown)
         self._jail = jail
         self._location = location
-        self.name = location.parts[-1]
+        self.name = location.name
 
     def lock(self, deadline: Deadline) -> None:
         """Wait for the turn of this process; it ends with the ``with``.

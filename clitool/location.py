@@ -32,6 +32,11 @@ class Location:
     def __str__(self) -> str:
         return "/".join(self.parts) or "."
 
+    @property
+    def name(self) -> str:
+        """The last name; there is one unless this is the root."""
+        return self.parts[-1]
+
 
 def locate(path: str, roots: Sequence[str] = ()) -> Location:
     """Take a caller's path to a file or folder apart, literally: nothing in it is decoded, expanded or normalised.

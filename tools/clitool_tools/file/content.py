@@ -1,0 +1,29 @@
+"""What a caller wants written, as bytes."""
+
+from __future__ import annotations
+
+from clitool.errors import InvalidParams
+
+
+def encode(content: str, encoding: str = "text") -> bytes:
+    """Return the bytes that `content` means: UTF-8 of the text as it is, or what it encodes in base64.
+
+    Raises:
+        InvalidParams: `bad_encoding`.
+    """
+    if encoding == "base64":
+        return _from_base64(content)
+    try:
+        return content.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InvalidParams("the content is not valid Unicode (half a surrogate pair)", "bad_encoding") from error
+
+
+def _from_base64(content: str) -> bytes:
+    from binascii import Error, a2b_base64
+
+    try:
+        return a2b_base64(content, strict_mode=True)
+    except (Error, ValueError) as error:
+        message = "the content is not base64: A-Z a-z 0-9 + / with = at the end, without spaces or line ends"
+        raise InvalidParams(message, "bad_encoding") from error

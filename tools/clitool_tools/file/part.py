@@ -1,0 +1,142 @@
+"""A part of a file, as text or as bytes, with what one must know to go on or to change the file."""
+
+from __future__ import annotations
+
+import os
+
+from clitool.errors import InvalidParams
+from clitool_tools.file.lines import blocks, lines
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from io import FileIO
+    from typing import Any
+
+    from clitool.tool import Deadline
+
+HASHED_BYTES = 64 * 1024 * 1024  # larger files are not read to the end just for their digest
+_BOM = b"\xef\xbb\xbf"
+
+
+def as_text(
+    file: FileIO, offset: int, limit: int | None, most: int, deadline: Deadline, shown: str
+) -> dict[str, Any]:
+    """Return at most `limit` lines and `most` bytes of `file` after the first `offset` lines.
+
+    Raises:
+        InvalidParams: `not_text` if they are not UTF-8.
+    """
+    source = _Source(file, deadline)
+    data, count, truncated = _lines(source, offset, limit, most)
+    bom = os.pread(file.fileno(), len(_BOM), 0) == _BOM
+    data = data.removeprefix(_BOM) if bom and not offset else data
+    return {
+        "content": _decode(data, shown),
+        "encoding": "text",
+        "newline": _newline(data),
+        "bom": bom,
+        "size": source.size,
+        "sha256": source.sha256(),
+        "truncated": truncated,
+        "next_offset": offset + count if truncated else None,
+    }
+
+
+def as_base64(file: FileIO, offset: int, limit: int, deadline: Deadline) -> dict[str, Any]:
+    """Return `limit` bytes of `file` after the first `offset`; what only text has is None."""
+    from binascii import b2a_base64
+
+    source = _Source(file, deadline)
+    end = offset + limit
+    return {
+        "content": b2a_base64(source.between(offset, end), newline=False).decode("ascii"),
+        "encoding": "base64",
+        "newline": None,
+        "bom": None,
+        "size": source.size,
+        "sha256": source.sha256(),
+        "truncated": end < source.size,
+        "next_offset": end if end < source.size else None,
+    }
+
+
+class _Source:
+    """The blocks of a file as long as it was when opened; hashed on the way, so that content and digest agree."""
+
+    __slots__ = ("_blocks", "_digest", "_file", "size")
+
+    def __init__(self, file: FileIO, deadline: Deadline) -> None:
+        from hashlib import sha256
+
+        self.size = os.fstat(file.fileno()).st_size
+        self._file = file
+        self._blocks = blocks(file, self.size, deadline)
+        self._digest = sha256() if self.size <= HASHED_BYTES else None
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        block = next(self._blocks)
+        if self._digest:
+            self._digest.update(block)
+        return block
+
+    def between(self, start: int, end: int) -> bytes:
+        """Return the bytes from `start` up to `end`; read from the start of the file only if that is hashed."""
+        if not self._digest:
+            return os.pread(self._file.fileno(), end - start, start)
+        at, taken = 0, bytearray()
+        for block in self:
+            taken += block[max(start - at, 0) : max(end - at, 0)]
+            at += len(block)
+        return bytes(taken)
+
+    def sha256(self) -> str | None:
+        """Return the digest of the whole, for which the rest is read; None if it is too large for that."""
+        if not self._digest:
+            return None
+        for _ in self:
+            pass
+        return self._digest.hexdigest()
+
+
+def _lines(source: Iterator[bytes], offset: int, limit: int | None, most: int) -> tuple[bytes, int, bool]:
+    """Return whole lines of at most `most` bytes together, how many they are, and whether more follow.
+
+    A first line that alone is longer is cut: its end can be had as base64 only.
+    """
+    taken: list[bytes] = []
+    room = most
+    for line in lines(source, longest=most + 1, skip=offset):
+        if len(line) > room and not taken:
+            return _whole_characters(line, most), 1, True
+        if len(line) > room or len(taken) == limit:
+            return b"".join(taken), len(taken), True
+        taken.append(line)
+        room -= len(line)
+    return b"".join(taken), len(taken), False
+
+
+def _whole_characters(line: bytes, most: int) -> bytes:
+    """Cut `line` to at most `most` bytes, not inside a character of UTF-8."""
+    for end in range(most, max(most - 4, 0), -1):
+        if line[end] & 0xC0 != 0x80:  # not in the middle of a character
+            return line[:end]
+    return line[:most]
+
+
+def _decode(data: bytes, shown: str) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        kind = "UTF-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "no UTF-8"
+        raise InvalidParams(f"{shown} is {kind} text; read it with encoding base64", "not_text") from error
+
+
+def _newline(data: bytes) -> str:
+    both = data.count(b"\r\n")
+    counts = {"crlf": both, "lf": data.count(b"\n") - both, "cr": data.count(b"\r") - both}
+    found = [kind for kind, count in counts.items() if count]
+    return "mixed" if len(found) > 1 else "".join(found) or "none"
