@@ -57,4 +57,4 @@ def _is_day(name: str) -> bool:
 
 
 def _is_ours(name: str) -> bool:
-    return name in ("core.log", "audit.jsonl") or (name.startswith("tool_") and name.endswith(".log"))
+    return name in ("core.log", "output.log", "audit.jsonl") or (name.startswith("tool_") and name.endswith(".log"))

@@ -448,7 +448,7 @@ def test_the_first_line_of_a_day_removes_days_that_are_too_old(tmp_path: Path) -
     now = time.time()
     ages = {days: time.strftime("%Y-%m-%d", time.gmtime(now - days * 86400)) for days in (1, 6, 9, 400)}
     for day in ages.values():
-        old_day(tmp_path, day, "core.log", "tool_file.log", "audit.jsonl")
+        old_day(tmp_path, day, "core.log", "output.log", "tool_file.log", "audit.jsonl")
     Logger(LogSettings(str(tmp_path), 7), "core", "ref-1").info("x")
     assert set(os.listdir(tmp_path)) == {ages[1], ages[6], os.path.basename(today(tmp_path))}
 
