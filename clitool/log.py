@@ -146,7 +146,7 @@ def _line_break(descriptor: int) -> bytes:
 
 
 def _open(settings: LogSettings, name: str, now: int) -> int:
-    """Open a file of the day for appending, the day's folder made if it is not there; no symlink is followed."""
+    """Open a file of the day for appending, the day's folder made if it is not there; no link is followed."""
     if not settings.directory:
         raise FileNotFoundError
     folder = _open_day(settings.directory, settings.keep_days, now)
@@ -156,10 +156,11 @@ def _open(settings: LogSettings, name: str, now: int) -> int:
         descriptor = os.open(name, flags, 0o600, dir_fd=folder)
     finally:
         os.close(folder)
-    if S_ISREG(os.fstat(descriptor).st_mode):
+    found = os.fstat(descriptor)
+    if S_ISREG(found.st_mode) and found.st_nlink == 1:
         return descriptor
     os.close(descriptor)
-    raise OSError(f"{name} is not a regular file")
+    raise OSError(f"{name} is not a regular file with one name")
 
 
 def _open_day(directory: str, keep_days: int, now: int) -> int:

@@ -206,6 +206,17 @@ def test_a_symlink_in_the_place_of_the_days_folder_is_not_followed(tmp_path: Pat
     assert os.listdir(elsewhere) == []
 
 
+def test_a_file_with_a_second_name_is_not_written(tmp_path: Path) -> None:
+    """A hard link is the same attack as a symlink, and O_NOFOLLOW does not see it."""
+    victim = tmp_path / "victim"
+    victim.write_text("untouched")
+    directory = tmp_path / "log"
+    os.makedirs(today(directory))
+    os.link(victim, os.path.join(today(directory), "core.log"))
+    assert not Logger(logs_in(directory), "core", "ref-1").try_write("info", "x")
+    assert victim.read_text() == "untouched"
+
+
 @pytest.mark.parametrize("kind", ["fifo", "folder", "device"])
 def test_only_a_regular_file_is_written(tmp_path: Path, kind: str) -> None:
     """A FIFO would stop every call until somebody reads it."""
