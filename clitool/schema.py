@@ -43,7 +43,7 @@ def problems(value: object, schema: Mapping[str, Any] | bool, word: str = "param
 
     Args:
         value: JSON value; numbers that are not finite never fit a `type`.
-        schema: draft 2020-12; what it refers to must be inside it, nothing is ever fetched.
+        schema: well formed, draft 2020-12; what it refers to must be inside it, nothing is ever fetched.
         word: what the messages call a part of the value: ``parameter`` or ``setting``.
     """
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import chain, islice
 
 from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 from referencing import Registry
 from referencing.exceptions import Unresolvable
@@ -17,16 +18,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
-    from jsonschema.exceptions import ValidationError
-
     Path = tuple[str | int, ...]
 
 _MOST = 100  # problems: a hostile array may have millions, and each of jsonschema's errors holds a copy of its value
 
+
+def _type(validator: Any, types: Any, value: Any, schema: Any) -> Iterator[ValidationError]:  # noqa: ANN401 - theirs
+    """Refuse NaN and Infinity, which jsonschema takes for numbers and JSON does not have."""
+    if isinstance(value, float) and not is_type(value, "number"):
+        yield ValidationError("not finite")
+    else:
+        yield from Draft202012Validator.VALIDATORS["type"](validator, types, value, schema)
+
+
 _Validator = extend(  # type: ignore[no-untyped-call]  # the stubs leave its parameters open
-    Draft202012Validator,
-    # jsonschema takes NaN, Infinity, Decimal and complex for numbers; JSON has none of them.
-    type_checker=Draft202012Validator.TYPE_CHECKER.redefine("number", lambda _, value: is_type(value, "number")),
+    Draft202012Validator, {"type": _type},
 )
 
 
@@ -60,11 +66,11 @@ def misfits(value: object, schema: Any, word: str) -> list[Problem]:  # noqa: AN
     """
     try:
         errors = list(islice(_Validator(schema, registry=Registry()).iter_errors(value), _MOST))
+        return list(islice(_problems(errors, word), _MOST))
     except Unresolvable:
         return [Problem((), "$ref", f"the {word}s cannot be checked: their schema refers to something outside itself")]
     except (OverflowError, ValueError):  # an int that is too long for a float or for its digits
         return [Problem((), "number", f"the {word}s hold a number that is too large")]
-    return list(islice(_problems(errors, word), _MOST))
 
 
 def _problems(errors: Iterable[ValidationError], word: str) -> Iterator[Problem]:
@@ -91,27 +97,33 @@ def _told_alternatives(error: ValidationError, word: str) -> Iterator[Problem]:
     nearest = _nearest(error.context or (), word)
     if len(nearest) == 1:
         yield from nearest[0]
-    else:
-        path = tuple(error.absolute_path)
-        message = either([problems[0].message for problems in nearest], subject(path, word))
-        yield Problem(path, str(error.validator), message)
+        return
+    best = [problems[0] for problems in nearest]
+    paths = {problem.path for problem in best}
+    common = subject(best[0].path, word) if len(paths) == 1 else ""
+    yield Problem(tuple(error.absolute_path), str(error.validator), either([each.message for each in best], common))
 
 
 def _nearest(context: Iterable[ValidationError], word: str) -> list[list[Problem]]:
-    """Return the problems of each alternative that is of the value's kind and has the fewest of them."""
+    """Return the problems of each alternative that is of the value's kind and has the fewest of them.
+
+    Where none is of its kind: what tells the kinds apart.
+    """
     branches: dict[object, list[ValidationError]] = {}
     for error in context:
         branches.setdefault(next(iter(error.relative_schema_path), None), []).append(error)
-    by_distance: dict[tuple[bool, int], list[list[Problem]]] = {}
+    by_distance: dict[tuple[int, int], list[list[Problem]]] = {}
     for branch in branches.values():
-        problems = list(islice(_problems(branch, word), _MOST))
-        by_distance.setdefault((any(map(_is_other_kind, branch)), len(problems)), []).append(problems)
+        kind = max(map(_otherness, branch))
+        telling = [error for error in branch if _otherness(error) == kind] if kind else branch
+        problems = list(islice(_problems(telling, word), _MOST))
+        by_distance.setdefault((kind, 0 if kind else len(problems)), []).append(problems)
     return by_distance[min(by_distance)]
 
 
-def _is_other_kind(error: ValidationError) -> bool:
-    """Return whether the alternative is for another type of value, or for another one of a constant ("type: mysql")."""
+def _otherness(error: ValidationError) -> int:
+    """Return 2 if the alternative is for another value altogether, 1 for another constant in it ("type: mysql")."""
     choices: Any = error.validator_value
-    if error.validator == "type":
-        return not error.relative_path
-    return error.validator == "const" or (error.validator == "enum" and len(choices) == 1)
+    if not error.relative_path:
+        return 2 if error.validator in ("type", "const", "enum") else 0
+    return int(error.validator == "const" or (error.validator == "enum" and len(choices) == 1))

@@ -72,12 +72,10 @@ def _is_about_a_key(schema_path: Path) -> bool:
     return any(step == "propertyNames" and before != "properties" for before, step in steps)
 
 
-def either(messages: list[str], subject: str) -> str:
-    """Join the messages of equally good alternatives; what they say about the same `subject` names it once."""
-    distinct = list(dict.fromkeys(messages))
-    if all(message.startswith(f"{subject} ") for message in distinct):
-        distinct[1:] = [message.removeprefix(f"{subject} ") for message in distinct[1:]]
-    return _short(", or ".join(distinct), _LINE)
+def either(messages: Iterable[str], common: str) -> str:
+    """Join the messages of equally good alternatives; a `common` subject is named once."""
+    first, *others = dict.fromkeys(messages)
+    return _short(", or ".join([first, *(each.removeprefix(f"{common} ") for each in others)]), _LINE)
 
 
 def shown(value: object) -> str:
@@ -95,12 +93,6 @@ def listed(values: Iterable[object]) -> str:
             return f"{text}, …"
         text += f"{', ' if text else ''}{shown(value)}"
     return text
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the known name that is spelt almost like `name`, or nothing."""
-    close = get_close_matches(name, known, 1) if len(name) <= _NAME else []
-    return close[0] if close else ""
 
 
 def _name(key: object) -> str:
@@ -125,9 +117,9 @@ def _unknown_keys(error: ValidationError, word: str) -> Iterator[tuple[str, str,
 
 def instead(key: str, known: Collection[str], word: str) -> str:
     """Return what to add about an unknown `key`: the known one that is spelt almost like it, or all of them."""
-    name = nearest(key, known)
-    if name:
-        return f"; did you mean '{shown(name)}'?"
+    near = get_close_matches(key, known, 1) if len(key) <= _NAME else []
+    if near:
+        return f"; did you mean '{shown(near[0])}'?"
     return f"; known here: {listed(known)}" if known else f"; there are no {word}s here"
 
 

@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 
 LOCAL = "#/$defs/"  # how the one permitted kind of reference begins
 
-# LogMCP's macros keep `name` and `tool` for themselves, `execute` keeps `self`.
-_RESERVED = ("name", "self", "tool")
+_RESERVED = {
+    "name": "not every host can send it",  # LogMCP's macros keep these two for themselves
+    "tool": "not every host can send it",
+    "self": "'execute' has it already",
+}
 
 # Keywords that would let alternatives or patterns decide what the parameters are, or change what a reference means.
 _FORBIDDEN_AT_TOP = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "patternProperties",
@@ -100,7 +103,7 @@ def _problems_at_top(schema: Schema) -> Iterator[str]:
 
 def _problems_of_name(name: str) -> Iterator[str]:
     if name in _RESERVED:
-        yield f"a parameter must not be called {name!r}: not every host can send it"
+        yield f"a parameter must not be called {name!r}: {_RESERVED[name]}"
     elif not (name.isascii() and name.isidentifier()) or iskeyword(name):
         yield f"the parameter {name!r} must be called by an ASCII identifier that is no keyword of Python"
 
@@ -128,8 +131,8 @@ def _schemas(schema: object, place: str) -> Iterator[tuple[str, Schema]]:
                 yield from _schemas(below, f"{place}.{keyword}.{name}")
 
 
-def _closed(schema: Schema, _: Schema) -> Iterator[str]:
-    if "properties" in schema:
+def _closed(schema: Schema, root: Schema) -> Iterator[str]:
+    if "properties" in schema and schema is not root:
         if schema.get("type") != "object":
             yield "has properties and must say 'type': 'object'"
         if schema.get("additionalProperties") is not False:
