@@ -39,13 +39,20 @@ def find_clients(request: Request, environment: Mapping[str, str]) -> Clients | 
     return load(path, trust=request.trust_file)
 
 
-def clients_file(request: Request, environment: Mapping[str, str]) -> Clients:
-    """Return the clients; no file at all is an error: nobody can be let in."""
-    clients = find_clients(request, environment)
-    if clients is None:
+def clients_path(request: Request, environment: Mapping[str, str]) -> str:
+    """Return where the clients file lies; no file at all is an error: nobody can be let in."""
+    path = locate(request.clients, environment)
+    if path is None:
         hint = f"give --clients PATH, set CLITOOL_CLIENTS, or write {SYSTEM_PATH} (`clitool init DIR` makes one)"
         raise ClientsFileError([f"there is no clients file: {hint}"])
-    return clients
+    return path
+
+
+def clients_file(request: Request, environment: Mapping[str, str]) -> Clients:
+    """Return the clients; no file at all is an error."""
+    from clitool.clients import load
+
+    return load(clients_path(request, environment), trust=request.trust_file)
 
 
 def disable(catalog: Catalog, clients: Clients) -> None:

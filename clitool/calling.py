@@ -70,13 +70,14 @@ def _authenticate(request: Request, clients: Clients, token: bytes) -> pipeline.
 
 
 def _params(request: Request, line: TokenLine) -> dict[str, Any]:
-    values = params.read(request.params, lambda limit: _rest_of_stdin(line, limit))
+    values = params.read(request.params, lambda limit: rest_of_stdin(line, limit))
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, STDIN)  # neither a tool nor its children read what a host might still send
     return values
 
 
-def _rest_of_stdin(line: TokenLine, limit: int) -> bytes:
+def rest_of_stdin(line: TokenLine, limit: int) -> bytes:
+    """Return what follows the token line on standard input, at most `limit` bytes and one more."""
     data = bytearray(line.rest)
     while len(data) <= limit:
         chunk = os.read(STDIN, limit + 1 - len(data))

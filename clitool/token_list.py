@@ -12,8 +12,18 @@ from clitool.scopes import is_well_formed
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import TypedDict
 
     from clitool.clients import Client, Clients, Token
+
+    class Entry(TypedDict):
+        """One token, as it is listed; dates are `YYYY-MM-DD`."""
+
+        client: str
+        id: str
+        not_before: str | None
+        expires: str | None
+        status: str
 
 
 class Wish:
@@ -77,7 +87,7 @@ def revoke(path: str, client: str, token_id: str, *, trust: bool = False) -> int
     return len(change(path, edit, trust=trust).by_name[client].tokens)
 
 
-def listing(clients: Clients, client: str = "") -> list[dict[str, str | None]]:
+def listing(clients: Clients, client: str = "") -> list[Entry]:
     """Return one entry for each token, of all clients or of one: client, id, not_before, expires, status."""
     chosen = [find_client(clients, client)] if client else clients.by_name.values()
     return [_describe(each, token) for each in chosen for token in each.tokens]
@@ -101,7 +111,7 @@ def status(client: Client, token: Token, day: str) -> str:
     return "expired" if token.expires and token.expires < day else "not yet valid"
 
 
-def _describe(client: Client, token: Token) -> dict[str, str | None]:
+def _describe(client: Client, token: Token) -> Entry:
     return {
         "client": client.name,
         "id": token.id,

@@ -102,6 +102,14 @@ def checksum(body: str) -> str:
     return _base62(crc32(body.encode()), CHECK_LENGTH)
 
 
+def is_intact(token: bytes) -> bool:
+    """Say whether a token that looks like one of ours is copied whole; of foreign ones nothing is known, so yes."""
+    if not token.startswith(PREFIX.encode()):
+        return True
+    body = token.removeprefix(PREFIX.encode()).decode("ascii", "replace")
+    return len(body) == BODY_LENGTH + CHECK_LENGTH and checksum(body[:BODY_LENGTH]) == body[BODY_LENGTH:]
+
+
 def _base62(number: int, length: int) -> str:
     digits = ""
     while number:

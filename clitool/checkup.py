@@ -1,0 +1,41 @@
+"""What `clitool check` finds: everything that would make calls fail, and what is odd."""
+
+from __future__ import annotations
+
+from clitool.access import clients_file
+from clitool.catalog import Catalog
+from clitool.checkup_clients import check_clients
+from clitool.checkup_folders import check_folders
+from clitool.clients_file import ClientsFileError
+from clitool.remarks import Remarks
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from clitool.arguments import Request
+
+
+def check(request: Request, environment: Mapping[str, str], *, connect: bool) -> Remarks:
+    """Look at everything a call depends on: the clients file, the families, each client's settings, the folders.
+
+    Args:
+        request: where the clients file is, and whether its owner and readers matter.
+        environment: as calls will have it.
+        connect: whether families may reach their servers.
+    """
+    remarks = Remarks()
+    catalog = Catalog()
+    for name in catalog.names():
+        catalog.family(name)
+    try:
+        clients = clients_file(request, environment)
+        remarks.about(clients)
+        check_clients(clients, catalog, environment, remarks, connect=connect)
+        check_folders(clients, environment, remarks)
+    except ClientsFileError as error:
+        for problem in error.problems:
+            remarks.problem(problem)
+    for warning in catalog.warnings:
+        remarks.error("", warning)
+    return remarks

@@ -1,0 +1,118 @@
+"""The door for people: text on standard output, trouble in one line on standard error, an exit status."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from clitool import answer
+from clitool.errors import ClitoolError, InvalidParams, one_line, report
+from clitool.machine import STDERR, STDOUT, note
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from clitool.worker import Channel
+
+DONE, REFUSED, USAGE, INTERRUPTED = 0, 1, 2, 130
+MAX_PROBLEMS = 50
+
+
+class Output:
+    """What a command answers: the text, and the exit status that goes with it."""
+
+    __slots__ = ("data", "status")
+
+    def __init__(self, data: str | bytes, status: int = DONE) -> None:
+        self.data = data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data
+        self.status = status
+
+
+def here(work: Callable[[], Output], *, json: bool = False) -> int:
+    """Do the work in this process, print what it returns, and return the exit status.
+
+    Args:
+        work: may raise anything; SIGINT and SIGTERM come to it as `KeyboardInterrupt`, so that it can tidy up.
+        json: whether trouble is also told as a document on standard output.
+    """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        output = work()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - the door's one way out
+        return _fail(error, json=json)
+    return output.status if answer.write(STDOUT, output.data) else REFUSED
+
+
+def supervised(work: Callable[[], Output], seconds: float, *, json: bool = False) -> int:
+    """Do the same with work that runs code of plugins, which may print, hang or crash: in a worker of its own."""
+    from clitool.worker import supervise
+
+    ending = supervise(lambda channel: _work(work, channel, json=json), seconds, note)
+    if ending.document is not None:
+        answer.write(STDOUT, ending.document)
+        return ending.status
+    if ending.error is not None and ending.error.reason == "interrupted":
+        return INTERRUPTED
+    return _fail(ending.error or RuntimeError(), json=json)
+
+
+def tell(sentence: str) -> None:
+    """Print a hint on standard error."""
+    note(one_line(sentence).encode("utf-8", "backslashreplace"))
+
+
+def usage(usage_text: str, message: str) -> int:
+    """Tell that the command line is wrong: the usage to people, a document to programs; return the exit status."""
+    text = f"{usage_text}\n\nError: {message}\n"
+    answer.write(STDERR, text.encode("utf-8", "backslashreplace"))
+    answer.write(STDOUT, answer.encode(report(InvalidParams(message, "usage"))))
+    return USAGE
+
+
+def _work(work: Callable[[], Output], channel: Channel, *, json: bool) -> None:
+    try:
+        output = work()
+    except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, SystemExit too
+        for line in _lines(error):
+            channel.note(one_line(line))
+        channel.answer(_document(error) if json else b"", REFUSED)
+        return
+    channel.answer(output.data, output.status)
+
+
+def _fail(error: BaseException, *, json: bool) -> int:
+    for line in _lines(error):
+        tell(line)
+    if json:
+        answer.write(STDOUT, _document(error))
+    return REFUSED
+
+
+def _document(error: BaseException) -> bytes:
+    return answer.encode(report(error))
+
+
+def _lines(error: BaseException) -> list[str]:
+    from clitool.clients_file import ClientsFileError
+
+    if isinstance(error, ClientsFileError):
+        return error.problems[:MAX_PROBLEMS]
+    if isinstance(error, ClitoolError):
+        return [str(error)]
+    return [f"internal error: {type(error).__name__}{_logged(error)}"]
+
+
+def _logged(error: BaseException) -> str:
+    """Write the traceback to the log; return how to find it, or nothing if there is no log."""
+    from clitool.log import Logger
+    from clitool.places import log_settings
+
+    settings = log_settings(None, os.environ)
+    if settings.directory is None:
+        return ""
+    reference = os.urandom(6).hex()
+    Logger(settings, "core", reference).traceback(error)
+    return f"; the log has it under {reference} in {settings.directory}"
