@@ -46,6 +46,7 @@ REASONS: dict[str, tuple[str, str]] = {
     "filter_required": ("invalid_params", "update and delete need a filter"),
     "key_not_unique": ("invalid_params", "the key is not exactly one unique index"),
     "statement_not_allowed": ("invalid_params", "the statement is not one permitted SELECT"),
+    "bad_statement": ("invalid_params", "the SQL statement has an error"),
     "function_not_allowed": ("invalid_params", "the statement calls a function that is not allowed"),
     "side_effects": ("invalid_params", "a trigger or cascade reaches a table that is not allowed"),
     # And for arithmetic
