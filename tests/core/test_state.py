@@ -563,7 +563,9 @@ def test_a_store_without_the_right_to_write_is_said_in_one_sentence(open_folder:
     if locked == "missing folder":
         os.chmod(open_folder, 0o500)
     else:
-        State(folder, "analyst", "mail").get("key")
+        store = State(folder, "analyst", "mail")
+        store.get("key")
+        store.close()
         give_to_nobody(folder, *([] if locked == "file" else [path]))
         os.chmod(path, 0o400)
         if locked == "folder":
