@@ -9,7 +9,7 @@ from clitool.errors import ExecutionError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any, ClassVar, Literal, Protocol
+    from typing import Any, ClassVar, Protocol
 
     from clitool.family import Connection
     from clitool.log import Logger
@@ -27,14 +27,15 @@ if TYPE_CHECKING:
         name: ClassVar[str]
         description: ClassVar[str]
         required_scope: ClassVar[str]
-        effect: ClassVar[Literal["read", "write", "delete", "send"]]
+        effect: ClassVar[str]  # read | write | delete | send
         idempotent: ClassVar[bool]
         input_schema: ClassVar[Mapping[str, Any]]
 
         def __init__(self, context: Context) -> None: ...
 
-        # `execute` cannot be spelt here: each tool has parameters of its own.
-        execute: Callable[..., Any]
+        @property
+        def execute(self) -> Callable[..., Any]:
+            """Do it; a property here, since each tool has parameters of its own."""
 
 
 class Deadline:
@@ -68,7 +69,7 @@ class Context:
         touches: what `touched` collected for the audit line.
     """
 
-    __slots__ = ("_connect", "_connections", "_open_state", "client", "deadline", "logger", "reference", "settings",
+    __slots__ = ("_connect", "_connections", "_open_state", "_state", "client", "deadline", "logger", "reference", "settings",
                  "touches")
 
     def __init__(
@@ -89,13 +90,16 @@ class Context:
         self.deadline = deadline
         self.touches: dict[str, object] = {}
         self._open_state = open_state
+        self._state: State | None = None
         self._connect = connect
         self._connections: dict[str, Connection] = {}
 
     @property
     def state(self) -> State:
         """The store of this client and family; raises `ExecutionError` (state) if there is no folder for it."""
-        return self._open_state()
+        if self._state is None:
+            self._state = self._open_state()
+        return self._state
 
     def connection(self, name: str = "") -> Any:  # noqa: ANN401 - each family has a connection type of its own
         """Return this call's connection called `name`, opened at the first request and closed by the core."""
@@ -110,6 +114,8 @@ class Context:
         self.touches.update(what)
 
     def close(self) -> None:
-        """Close every connection that the call opened; the core calls it once."""
+        """Close every connection and the store, if the call opened them; the core calls it once."""
         while self._connections:
             self._connections.popitem()[1].close()
+        if self._state is not None:
+            self._state.close()

@@ -10,9 +10,13 @@ import sysconfig
 import venv
 import zipfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from command import TOKEN, Result, client, environment, run, write_clients
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROOT = Path(__file__).parents[1]
 PLUGIN = ROOT / "tests" / "plugin"
@@ -94,3 +98,45 @@ def with_plugin(python: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The command of an environment in which the example plugin is installed too."""
     install(python, build(PLUGIN, tmp_path_factory.mktemp("plugin")))
     return str(python.parent / "clitool")
+
+
+@pytest.fixture
+def notes(with_plugin: str, tmp_path: Path) -> Callable[..., Result]:
+    """Call a tool of the example plugin through the installed command, as one of two clients."""
+    settings = {"seal_key": "${SEAL_KEY}", "allow_write": True}
+    document = {
+        "clients": {
+            "anna": client("notes:*", tools={"notes": settings}),
+            "ben": client("notes:*", token="ben", tools={"notes": {"seal_key": "${SEAL_KEY}"}}),
+            "eve": client("notes:*", token="eve"),
+        },
+        "state": {"directory": "state"},
+    }
+    path = write_clients(tmp_path / "c", document)
+
+    def call(tool: str, token: str = TOKEN, **params: object) -> Result:
+        return run("--clients", str(path), "call", tool, "--token-stdin", "--params", json.dumps(params),
+                   stdin=token.encode(), env=environment(SEAL_KEY="a key of sixteen characters"), command=with_plugin)
+
+    return call
+
+
+def test_an_installed_plugin_is_listed_and_called_like_a_built_in_family(
+    with_plugin: str, notes: Callable[..., Result]
+) -> None:
+    listed = run("list", command=with_plugin)
+
+    assert {"notes_read", "notes_write", "file_read"} <= {tool["name"] for tool in listed.document}
+    assert listed.stderr == b""
+    assert notes("notes_write", title="a", text="remember").document == {"ok": True, "result": {"title": "a"}}
+    assert notes("notes_read", title="a").document["result"] == {"title": "a", "text": "remember"}
+    assert notes("notes_write", title="a", text="other").verdict == ("execution_error", "exists")
+
+
+def test_a_plugins_state_and_settings_belong_to_one_client(notes: Callable[..., Result]) -> None:
+    """No client sees another one's state, right to write or settings."""
+    notes("notes_write", title="a", text="of anna")
+
+    assert notes("notes_read", token="ben", title="a").verdict == ("execution_error", "not_found")
+    assert notes("notes_write", token="ben", title="a", text="x").verdict == ("scope_denied", "read_only")
+    assert notes("notes_read", token="eve", title="a").verdict == ("scope_denied", "not_configured")
