@@ -1,0 +1,127 @@
+"""What every database engine does, behind the same tools. Tools check the call; engines speak to the database.
+
+An engine is a package below this one. It declares `address` (connection string -> what to open, without effect),
+`connect` and `check`; `module` is the one table of them.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any, Literal, Protocol, TypeAlias
+
+    from clitool.family import Finding, Origin
+    from clitool.tool import Deadline
+    from clitool_tools.database.settings import Connection
+    from clitool_tools.database.table import Column, Sort, Table, Unique
+    from clitool_tools.database.values import Stored
+    from clitool_tools.database.where import Node
+
+    Effect: TypeAlias = Literal["read", "write", "delete", "send"]
+
+    class Module(Protocol):
+        """The package of an engine."""
+
+        def address(self, text: str, origin: Origin, key: str) -> str:
+            """Check a connection string; raises `SettingsError` for `key`."""
+
+        def screen(self, sql: str) -> None:
+            """Raise what can be said against a caller's statement without the database."""
+
+        def connect(self, connection: Connection, deadline: Deadline) -> Engine:
+            """Return the engine for one call; it may open the database at the first use."""
+
+        def check(self, connection: Connection, prefix: str, *, probe: bool) -> Iterable[Finding]:
+            """Yield the findings of `clitool check`; reach the database only if `probe` is true."""
+
+    class Engine(Protocol):
+        """One database for one call. Every fault is raised as a `ClitoolError`, never as the driver's own."""
+
+        def tables(self) -> list[Table]:
+            """Return the tables and views that exist and are allowed, by name, without their columns."""
+
+        def table(self, name: str, *, change: bool = False) -> Table:
+            """Return an allowed table, or raise: `not_found` if it does not exist, and for `change` if it is a view."""
+
+        def describe(self, table: Table) -> Mapping[str, Any]:
+            """Return collations, indexes, foreign keys and base tables for `database_describe`."""
+
+        def order(self, table: Table) -> Sequence[Sort] | None:
+            """Return columns that put every row in its own place, to end an order with; None if there are none."""
+
+        def uniques(self, table: Table) -> Sequence[Unique]:
+            """Return the unique indexes that identify a row, the primary key included."""
+
+        def select(self, selection: Selection) -> Iterator[Sequence[Any]]:
+            """Yield rows: the selected columns, then the sort values; at most ``limit + 1``; null sorts first."""
+
+        def statement(self, sql: str, params: Sequence[Stored] | Mapping[str, Stored]) -> Statement:
+            """Run one SELECT of the caller's under the full guard."""
+
+        def insert(self, table: Table, rows: Sequence[Mapping[Column, Stored]]) -> Mapping[str, Any]:
+            """Insert all rows or none; return the count `inserted`, and `ids` where the table generates keys."""
+
+        def upsert(self, table: Table, unique: Unique, rows: Sequence[Mapping[Column, Stored]]) -> Mapping[str, int]:
+            """Update by key or insert, all rows or none; return the counts `inserted`, `updated`, `unchanged`."""
+
+        def update(self, table: Table, where: Node, values: Mapping[Column, Stored], bounds: Bounds) -> int:
+            """Update the matching rows; return how many matched."""
+
+        def delete(self, table: Table, where: Node, bounds: Bounds) -> int:
+            """Delete the matching rows; return how many there were."""
+
+        def close(self) -> None:
+            """Release the database."""
+
+
+class Selection:
+    """A structured query, checked: nothing in it is the caller's text but bound values."""
+
+    __slots__ = ("after", "columns", "is_total", "limit", "order", "table", "where")
+
+    def __init__(self, table: Table, columns: Sequence[Column], where: Node | None, order: Sequence[Sort],
+                 limit: int, *, is_total: bool) -> None:
+        self.table = table
+        self.columns = columns
+        self.where = where
+        self.order = order
+        self.limit = limit
+        self.is_total = is_total  # whether the order puts every row in its own place, so that a cursor can follow
+        self.after: Sequence[Stored] | None = None  # sort values of the row before the first
+
+
+class Statement:
+    """A caller's SELECT that is running.
+
+    Attributes:
+        names: of its columns, as the database gives them; a name may stand there twice.
+        tables: the tables that it reads.
+        rows: read as they are asked for; the reader stops where it has enough.
+    """
+
+    __slots__ = ("names", "rows", "tables")
+
+    def __init__(self, names: Sequence[str], tables: Sequence[str], rows: Iterator[Sequence[Any]]) -> None:
+        self.names = names
+        self.tables = tables
+        self.rows = rows
+
+
+class Bounds:
+    """How far a change may go: at most so many rows (too_many_affected), and taken back at once if `dry_run`."""
+
+    __slots__ = ("dry_run", "most")
+
+    def __init__(self, most: int, *, dry_run: bool) -> None:
+        self.most = most
+        self.dry_run = dry_run
+
+
+def module(kind: str) -> Module:
+    """Return the engine for a `type` of the settings, imported at its first use."""
+    if kind == "sqlite":
+        from clitool_tools.database import sqlite
+
+        return sqlite
+    raise LookupError(kind)

@@ -1,0 +1,106 @@
+"""The tool that runs a SELECT of the caller's own, under the full guard of the engine."""
+
+from __future__ import annotations
+
+from clitool_tools.database.policy import CONNECTION, choose
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any, ClassVar
+
+    from clitool.tool import Context
+    from clitool_tools.database.engine import Effect, Engine
+    from clitool_tools.database.settings import Connection
+    from clitool_tools.database.values import Stored
+
+
+class DatabaseSql:
+    """One SELECT."""
+
+    name: ClassVar[str] = "database_sql"
+    description: ClassVar[str] = (
+        "Run one SELECT (also WITH or VALUES) with bound parameters over the allowed tables: joins, subqueries,"
+        " aggregates, window functions. It can change nothing; a view needs the tables behind it allowed, too."
+    )
+    required_scope: ClassVar[str] = "database:sql"
+    effect: ClassVar[Effect] = "read"
+    idempotent: ClassVar[bool] = True
+    input_schema: ClassVar[Mapping[str, Any]] = {
+        "type": "object",
+        "properties": {
+            "sql": {"type": "string", "minLength": 1, "maxLength": 100_000,
+                    "description": "the statement, with ? or :name where values belong"},
+            "params": {"type": ["array", "object"],
+                       "description": "the values: a list for ?, an object for :name"},
+            "limit": {"type": "integer", "minimum": 1, "maximum": 1_000_000, "default": 100,
+                      "description": "rows to return; the client's max_rows is the upper bound"},
+            "connection": CONNECTION,
+        },
+        "required": ["sql"],
+        "additionalProperties": False,
+    }
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+
+    def decide(self, *, sql: str, connection: str | None = None, **_: object) -> Mapping[str, str]:
+        """Return which connection would be read; which tables is known only to the database."""
+        from clitool_tools.database.engine import module
+
+        settings = choose(self.context.settings, connection)
+        module(settings.type).screen(sql)
+        return {"connection": settings.name}
+
+    def execute(
+        self,
+        *,
+        sql: str,
+        params: Sequence[object] | Mapping[str, object] | None = None,
+        limit: int = 100,
+        connection: str | None = None,
+    ) -> Mapping[str, Any]:
+        """Return ``{rows, columns, truncated}``; the type of a column is that of the values returned."""
+        from clitool_tools.database.page import collect
+
+        what = self.decide(sql=sql, connection=connection)
+        settings: Connection = self.context.settings[what["connection"]]
+        engine: Engine = self.context.connection(settings.name)
+        statement = engine.statement(sql, _bound(params or ()))
+        self.context.touched(**what, tables=sorted(statement.tables))
+        names = _distinct(statement.names)
+        page = collect(names, statement.rows, min(limit, settings.max_rows), settings.max_bytes)
+        columns = [{"name": name, "type": _type(row[name] for row in page.rows)} for name in names]
+        return {"rows": page.rows, "columns": columns, "truncated": page.truncated}
+
+
+def _bound(params: Sequence[object] | Mapping[str, object]) -> Sequence[Stored] | Mapping[str, Stored]:
+    from clitool_tools.database.values import parameter
+
+    if hasattr(params, "items"):
+        return {name: parameter(value) for name, value in params.items()}
+    return [parameter(value) for value in params]
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """Return the names with a number behind those that stood there already: ``a``, ``a_2``."""
+    used = set(names)
+    result: list[str] = []
+    for name in names:
+        number, candidate = 2, name
+        while candidate in result:
+            candidate = f"{name}_{number}"
+            number += 1
+            if candidate in used:
+                candidate = name
+        result.append(candidate)
+    return result
+
+
+_TYPES = {int: "integer", float: "real", str: "text", dict: "binary"}
+
+
+def _type(values: Iterable[object]) -> str:
+    """Return the one type that the values have, ``any`` if they differ, ``null`` if there are none but nulls."""
+    types = {_TYPES.get(type(value), "any") for value in values if value is not None}
+    return "null" if not types else types.pop() if len(types) == 1 else "any"

@@ -1,0 +1,170 @@
+"""Changes: SQL that we build, in one transaction each, under a guard for their one table and permitted side effects.
+
+``OR ABORT`` stands everywhere: without it a table declared with ``ON CONFLICT REPLACE`` would delete rows in silence.
+"""
+
+from __future__ import annotations
+
+from clitool.errors import ExecutionError
+from clitool_tools.database.sqlite import schema
+from clitool_tools.database.sqlite.condition import Condition
+from clitool_tools.database.sqlite.guard import ChangeGuard
+from clitool_tools.database.sqlite.schema import quoted
+from clitool_tools.database.sqlite.selecting import collation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from sqlite3 import Connection as Handle
+    from types import TracebackType
+    from typing import Any
+
+    from clitool_tools.database.engine import Bounds
+    from clitool_tools.database.sqlite.database import Database
+    from clitool_tools.database.sqlite.schema import SqliteTable
+    from clitool_tools.database.table import Column, Unique
+    from clitool_tools.database.values import Stored
+    from clitool_tools.database.where import Node
+
+    Row = Mapping[Column, Stored]
+
+
+class Change:
+    """One transaction on one table: all of it or nothing, and nothing of it if `dry_run`.
+
+    It takes the lock for writing at its beginning, so that what it reads stays true until it is done.
+    """
+
+    def __init__(self, database: Database, table: SqliteTable, *, dry_run: bool = False) -> None:
+        self._file = database.file
+        self._handle = database.file.writer()
+        self._dry_run = dry_run
+        with self._file.faults():
+            self._guard = ChangeGuard(table, database.connection, schema.owners(self._handle))
+            _open_virtual_tables(self._handle)
+
+    def __enter__(self) -> Handle:
+        with self._file.faults():
+            self._handle.execute("BEGIN IMMEDIATE")
+        self._handle.set_authorizer(self._guard)
+        return self._handle
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        self._handle.set_authorizer(None)
+        with self._file.faults(self._guard):
+            try:
+                if error is not None:
+                    raise error
+                if not self._dry_run:
+                    self._handle.execute("COMMIT")
+            finally:
+                self._handle.rollback()
+
+
+def insert(database: Database, table: SqliteTable, rows: Sequence[Row]) -> dict[str, Any]:
+    """Insert all rows; count those that no trigger has ignored, and tell their numbers if these are the primary key."""
+    with Change(database, table) as handle:
+        keys = [key for row in rows if (key := _insert(handle, table, row)) is not None]
+    return {"inserted": len(keys), **({"ids": keys} if table.generates_keys else {})}
+
+
+def upsert(database: Database, table: SqliteTable, unique: Unique, rows: Sequence[Row]) -> dict[str, int]:
+    """Update the row with the same key, or insert; count what happened.
+
+    Not by ``ON CONFLICT DO UPDATE``: that would check the row to insert first, and refuse an update that leaves out a
+    column which must not be null.
+    """
+    counts = {"inserted": 0, "updated": 0, "unchanged": 0}
+    with Change(database, table) as handle:
+        for row in rows:
+            counts[_upsert(handle, table, unique, row)] += 1
+    return counts
+
+
+def update(database: Database, table: SqliteTable, where: Node, values: Row, bounds: Bounds) -> int:
+    """Update the rows that match; return how many do."""
+    with Change(database, table, dry_run=bounds.dry_run) as handle:
+        condition = _condition(handle, table)
+        assigned = _assigned(condition, values)
+        test = condition.where(where)
+        _bound(handle, table, where, bounds)
+        sql = f"UPDATE OR ABORT main.{quoted(table.name)} SET {assigned} WHERE {test}"  # noqa: S608 - as above
+        return handle.execute(sql, condition.values).rowcount
+
+
+def delete(database: Database, table: SqliteTable, where: Node, bounds: Bounds) -> int:
+    """Delete the rows that match; return how many do."""
+    with Change(database, table, dry_run=bounds.dry_run) as handle:
+        condition = _condition(handle, table)
+        test = condition.where(where)
+        _bound(handle, table, where, bounds)
+        sql = f"DELETE FROM main.{quoted(table.name)} WHERE {test}"  # noqa: S608 - names of the live schema, quoted
+        return handle.execute(sql, condition.values).rowcount
+
+
+def _insert(handle: Handle, table: SqliteTable, row: Row) -> int | None:
+    """Insert a row; return its number, or None if a trigger ignores it."""
+    condition = _condition(handle, table)
+    names = ", ".join(quoted(column.name) for column in row)
+    values = ", ".join([condition.bind(value) for value in row.values()])
+    content = f"({names}) VALUES ({values})" if row else "DEFAULT VALUES"
+    sql = f"INSERT OR ABORT INTO main.{quoted(table.name)} {content}"
+    done = handle.execute(sql, condition.values)
+    return done.lastrowid if done.rowcount else None
+
+
+def _upsert(handle: Handle, table: SqliteTable, unique: Unique, row: Row) -> str:
+    rest = {column: value for column, value in row.items() if column not in unique.columns}
+    if rest:
+        condition = _condition(handle, table)
+        assigned = _assigned(condition, rest)
+        test = f"{_same_key(condition, unique, row)} AND {_different(condition, rest)}"
+        sql = f"UPDATE OR ABORT main.{quoted(table.name)} SET {assigned} WHERE {test}"  # noqa: S608 - as above
+        if handle.execute(sql, condition.values).rowcount:
+            return "updated"
+    condition = _condition(handle, table)
+    sql = f"SELECT 1 FROM main.{quoted(table.name)} WHERE {_same_key(condition, unique, row)}"  # noqa: S608 - as above
+    if handle.execute(sql, condition.values).fetchone():
+        return "unchanged"
+    return "unchanged" if _insert(handle, table, row) is None else "inserted"
+
+
+def _condition(handle: Handle, table: SqliteTable) -> Condition:
+    return Condition(table, lambda column: collation(handle, table, column))
+
+
+def _assigned(condition: Condition, values: Row) -> str:
+    return ", ".join([f"{quoted(column.name)} = {condition.bind(value)}" for column, value in values.items()])
+
+
+def _same_key(condition: Condition, unique: Unique, row: Row) -> str:
+    return " AND ".join([f"{condition.sorted(sort)} = {condition.bind(row[sort.column])}" for sort in unique.sorts])
+
+
+def _different(condition: Condition, values: Row) -> str:
+    """Return the SQL for "one of the values is another one": to the byte, whatever the column's collation."""
+    tests = [f"{condition.column(column)} COLLATE BINARY IS NOT {condition.bind(value)}"
+             for column, value in values.items()]
+    return f"({' OR '.join(tests)})"
+
+
+def _bound(handle: Handle, table: SqliteTable, where: Node, bounds: Bounds) -> None:
+    """Raise `ExecutionError` (too_many_affected) if more rows match than the caller permits."""
+    condition = _condition(handle, table)
+    sql = (f"SELECT count(*) FROM (SELECT 1 FROM main.{quoted(table.name)} WHERE {condition.where(where)}"  # noqa: S608 - as above
+           f" LIMIT {bounds.most + 1:d})")
+    if handle.execute(sql, condition.values).fetchone()[0] > bounds.most:
+        raise ExecutionError(f"more than {bounds.most} rows match, which is max_affected; nothing was changed",
+                             "too_many_affected")
+
+
+def _open_virtual_tables(handle: Handle) -> None:
+    """Let virtual tables set themselves up before the guard comes; triggers may write to them."""
+    import sqlite3
+
+    for name, type_, _ in schema.names(handle):
+        if type_ == "virtual":
+            try:
+                handle.execute(f"SELECT 1 FROM main.{quoted(name)} LIMIT 0")  # noqa: S608 - a quoted name
+            except sqlite3.OperationalError:  # its module is missing; the change will say so if that matters
+                continue

@@ -1,0 +1,118 @@
+"""SQLite's authorizer as an exact whitelist: asked for each table, function and action when a statement is compiled.
+
+The fifth argument of the callback says through which view or trigger something is reached, but a common table
+expression of the caller's can bear any name there: no rule below grants anything because of it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+from clitool.errors import ClitoolError, InvalidParams
+from clitool_tools.database.names import fold, shown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from clitool_tools.database.settings import Connection
+    from clitool_tools.database.table import Table
+
+HARMLESS = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
+_CHANGES = (sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE)
+
+
+class Guard:
+    """Base of the authorizers: refuses everything, and keeps the first refusal as the error to raise."""
+
+    __slots__ = ("refusal",)
+
+    def __init__(self) -> None:
+        self.refusal: ClitoolError | None = None
+
+    def __call__(self, action: int, first: str | None, second: str | None, _: str | None, source: str | None) -> int:
+        """Answer SQLite (https://www.sqlite.org/c3ref/set_authorizer.html)."""
+        refusal = self._judge(action, first or "", second or "", source)
+        if refusal is None:
+            return sqlite3.SQLITE_OK
+        self.refusal = self.refusal or refusal
+        return sqlite3.SQLITE_DENY
+
+    def _judge(self, action: int, first: str, second: str, source: str | None) -> ClitoolError | None:
+        """Return why the action is refused, or None if it is permitted.
+
+        Args:
+            action: one of SQLite's authorizer codes.
+            first: a table for most of them.
+            second: a column, or the function.
+            source: the view, trigger or common table expression that leads there; None at the top.
+        """
+        raise NotImplementedError
+
+
+class ReadGuard(Guard):
+    """For a query that we built: only its table. A view or virtual table is its own grant and reads what it reads."""
+
+    __slots__ = ("table",)
+
+    def __init__(self, table: Table, *, is_plain: bool) -> None:
+        super().__init__()
+        self.table = fold(table.name) if is_plain else None
+
+    def _judge(self, action: int, first: str, second: str, source: str | None) -> ClitoolError | None:  # noqa: ARG002 - the base's
+        if action in HARMLESS or (self.table is None and is_version_check(action, first, second)):
+            return None
+        if action == sqlite3.SQLITE_READ and self.table in (fold(first), None) and not is_internal(first):
+            return None
+        return InvalidParams(f"the query would reach {shown(first)}", "table_not_allowed")
+
+
+class ChangeGuard(Guard):
+    """For a change that we built: its table, and what triggers and cascades reach if the client's settings allow that.
+
+    Reads of a trigger count, too: it could copy what it reads into a table that the client sees. The checks of foreign
+    keys are no reads in this sense; SQLite reports them without a source.
+
+    Args:
+        target: the table to change.
+        connection: the settings.
+        owners: folded names of all tables and views with the virtual table whose content they hold, or themselves; a
+            name that is none of them is a common table expression.
+    """
+
+    __slots__ = ("connection", "owners", "target")
+
+    def __init__(self, target: Table, connection: Connection, owners: Mapping[bytes, bytes]) -> None:
+        super().__init__()
+        self.target = target.name
+        self.connection = connection
+        self.owners = owners
+
+    def _judge(self, action: int, first: str, second: str, source: str | None) -> ClitoolError | None:
+        if action in HARMLESS or is_version_check(action, first, second):
+            return None
+        if action == sqlite3.SQLITE_READ:
+            reached = source is not None and (second != "" or fold(first) in self.owners)
+            return self.reach(first) if reached else None
+        if action in _CHANGES:
+            return self.reach(first)
+        return InvalidParams(f"the change would do more than change rows of {shown(self.target)}", "side_effects")
+
+    def reach(self, name: str) -> ClitoolError | None:
+        """Return why a trigger or cascade may not reach a table, or None."""
+        owner = self.owners.get(fold(name), fold(name))
+        if owner == fold(self.target) or self.connection.may_reach(owner):
+            return None
+        return InvalidParams(
+            f"a trigger or cascade of {shown(self.target)} reaches {shown(name)}, which is not in allowed_tables; "
+            "the owner of the clients file can permit that under allow_side_effects", "side_effects", table=name)
+
+
+def is_internal(name: str) -> bool:
+    """Return whether a table belongs to SQLite itself, or tells about the database instead of holding rows."""
+    return fold(name).startswith((b"sqlite_", b"pragma_"))
+
+
+def is_version_check(action: int, first: str, second: str) -> bool:
+    """Return whether this is ``PRAGMA data_version``, which full-text tables ask while they are read."""
+    return action == sqlite3.SQLITE_PRAGMA and first == "data_version" and not second

@@ -1,0 +1,173 @@
+"""A SELECT of the caller's own: admitted twice, in a copy of the schema without other tables and by an authorizer.
+
+The copy is empty, in memory, and holds the allowed tables and views only. There SQLite itself tells the name of a
+common table expression from that of a table, and its errors say the same about tables that are not allowed as about
+ones that do not exist.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+from clitool.errors import ClitoolError, InvalidParams
+from clitool_tools.database.engine import Statement
+from clitool_tools.database.names import fold
+from clitool_tools.database.sqlite import schema
+from clitool_tools.database.sqlite.complaints import complaint, forbidden_table
+from clitool_tools.database.sqlite.file import limit
+from clitool_tools.database.sqlite.functions import ALLOWED
+from clitool_tools.database.sqlite.guard import Guard, is_internal, is_version_check
+from clitool_tools.database.sqlite.screening import screen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from sqlite3 import Connection as Handle
+    from typing import Any
+
+    from clitool_tools.database.settings import Connection
+    from clitool_tools.database.sqlite.file import File
+    from clitool_tools.database.values import Stored
+
+    Params = Sequence[Stored] | Mapping[str, Stored]
+    Objects = Sequence[tuple[str, str, str]]  # name, type and SQL of tables and views
+
+_CREATION = ("virtual", "table", "shadow", "view")  # a virtual table makes the tables of its content itself
+_FUNCTION_TABLES = ("json_each", "json_tree")  # tables that are functions of their arguments
+
+
+class StatementGuard(Guard):
+    """For a caller's SELECT: the allowed tables by name, and the functions of the allow list.
+
+    Args:
+        connection: the settings, for the sentence of a refusal.
+        tables: folded names of what may be read.
+        contents: folded names of the tables that hold the content of virtual tables, which read them while they run;
+            they are no names for the caller.
+    """
+
+    __slots__ = ("connection", "contents", "reached", "tables")
+
+    def __init__(self, connection: Connection, tables: set[bytes], contents: Collection[bytes] = ()) -> None:
+        super().__init__()
+        self.connection = connection
+        self.tables = tables
+        self.contents = contents
+        self.reached: dict[str, None] = {}
+
+    def _judge(self, action: int, first: str, second: str, source: str | None) -> ClitoolError | None:  # noqa: ARG002 - the base's
+        if action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE):
+            return None
+        if action == sqlite3.SQLITE_READ:
+            return self._read(first, second)
+        if action == sqlite3.SQLITE_FUNCTION and second.lower() in ALLOWED:
+            return None
+        if self.contents and is_version_check(action, first, second):
+            return None
+        return _refusal(action, first, second)
+
+    def _read(self, table: str, column: str) -> ClitoolError | None:
+        if fold(table) in self.tables:
+            self.reached[table] = None
+            return None
+        if fold(table) in self.contents:
+            return None
+        # SQLite also reports a common table expression whose columns nobody uses, as a table with an empty column.
+        # In the copy of the schema that is the only thing it can be, and what runs has been admitted there.
+        return forbidden_table(self.connection, table) if column or is_internal(table) else None
+
+
+def run(file: File, connection: Connection, sql: str, params: Params) -> Statement:
+    """Start a caller's SELECT and return its rows, read as they are asked for."""
+    screen(sql)
+    handle = file.reader()
+    try:
+        guard = _admitted(file, connection, handle, sql, params)
+        rows = _rows(file, connection, handle, guard, sql, params)
+        return Statement(next(rows), list(guard.reached), rows)
+    except BaseException:
+        handle.rollback()
+        raise
+
+
+def _admitted(file: File, connection: Connection, handle: Handle, sql: str, params: Params) -> StatementGuard:
+    """Begin a transaction, which gives one view of schema and rows, and return the guard under which to run."""
+    with file.faults():
+        handle.execute("BEGIN")
+        objects = schema.names(handle)
+    tables = _readable(connection, objects)
+    if connection.tables is not None:
+        _admit(file, connection, objects, StatementGuard(connection, tables), sql, params)
+    with file.faults():
+        _open_virtual_tables(handle, objects, sql, tables)
+    return StatementGuard(connection, tables, _contents(objects, tables))
+
+
+def _readable(connection: Connection, objects: Objects) -> set[bytes]:
+    existing = {fold(name) for name, _, _ in objects}
+    allowed = {fold(name) for name, _, _ in objects if connection.allows(name)}
+    return allowed | ({fold(name) for name in _FUNCTION_TABLES} - existing)
+
+
+def _contents(objects: Objects, tables: set[bytes]) -> set[bytes]:
+    """Return the tables that hold the content of readable virtual tables, which read them while the statement runs."""
+    return {fold(name) for name, type_, _ in objects if type_ == "shadow" and schema.owner(name) in tables}
+
+
+def _admit(file: File, connection: Connection, objects: Objects, guard: Guard, sql: str, params: Params) -> None:
+    """Compile the statement where nothing but allowed tables exists; raise what SQLite or the guard says against it."""
+    copy = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        limit(copy, connection.max_bytes)
+        file.start_clock(copy)
+        for name, _, text in sorted(objects, key=lambda each: _CREATION.index(each[1])):
+            if connection.allows(name):
+                _create(copy, text)
+        _open_virtual_tables(copy, (), sql, set())
+        copy.set_authorizer(guard)
+        copy.execute(f"EXPLAIN {sql}", params)
+    except (sqlite3.Error, sqlite3.Warning, MemoryError) as error:
+        raise guard.refusal or complaint(error, connection, file.faults()) from error
+    finally:
+        copy.close()
+
+
+def _create(copy: Handle, text: str) -> None:
+    try:
+        copy.execute(text)
+    except sqlite3.Error:  # a module that only another program has, or a table that a virtual one made already
+        return
+
+
+def _open_virtual_tables(handle: Handle, objects: Objects, sql: str, tables: set[bytes]) -> None:
+    """Let virtual tables set themselves up before the guard comes: they do so by statements of their own."""
+    names = [name for name, type_, _ in objects if type_ == "virtual" and fold(name) in tables]
+    names += _FUNCTION_TABLES if "json_" in sql.lower() else ()
+    for name in names:
+        try:
+            handle.execute(f"SELECT 1 FROM {schema.quoted(name)} LIMIT 0")  # noqa: S608 - a quoted name
+        except sqlite3.OperationalError:  # its module is missing: the statement itself will say so
+            continue
+
+
+def _rows(file: File, connection: Connection, handle: Handle, guard: Guard, sql: str, params: Params) -> Iterator[Any]:
+    """Yield the list of column names, then the rows; the guard stays until the last one."""
+    try:
+        handle.set_authorizer(guard)
+        cursor = handle.execute(sql, params)
+        yield [column[0] for column in cursor.description]
+        yield from file.checked(cursor)
+    except (sqlite3.Error, sqlite3.Warning, MemoryError) as error:
+        raise guard.refusal or complaint(error, connection, file.faults()) from error
+    finally:
+        handle.set_authorizer(None)
+        handle.rollback()
+
+
+def _refusal(action: int, first: str, second: str) -> ClitoolError:
+    if action == sqlite3.SQLITE_FUNCTION:
+        return InvalidParams(f"the function {second!r} is not allowed here", "function_not_allowed")
+    if is_internal(first):  # also how SQLite reports that it sets up a virtual table
+        return InvalidParams("the statement uses a table that tells about the database itself; "
+                             "use database_tables or database_describe", "table_not_allowed")
+    return InvalidParams("the statement must be one SELECT that changes nothing", "statement_not_allowed")

@@ -1,0 +1,99 @@
+"""What a tool knows about a table of any engine: its columns, their kinds, and what makes a row unique."""
+
+from __future__ import annotations
+
+from clitool.errors import InvalidParams
+from clitool_tools.database.names import fold, hint, listed, shown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+class Column:
+    """One column of a table or view.
+
+    Attributes:
+        name: as the schema spells it.
+        type: as the schema declares it; may be empty.
+        kind: ``integer``, ``real``, ``decimal``, ``text``, ``binary``, ``json`` or ``any``: what values it takes and
+            what a filter compares with.
+        nullable: whether it may hold null.
+        default: the default's expression, or None.
+        key: position in the primary key from 1, or 0.
+        generated: whether the database computes it.
+        numeric: whether the engine would turn text that looks like a number into one.
+    """
+
+    __slots__ = ("default", "generated", "key", "kind", "name", "nullable", "numeric", "type")
+
+    def __init__(self, name: str, type_: str, kind: str, *, nullable: bool = True, default: str | None = None,
+                 key: int = 0, generated: bool = False, numeric: bool = False) -> None:
+        self.name = name
+        self.type = type_
+        self.kind = kind
+        self.nullable = nullable
+        self.default = default
+        self.key = key
+        self.generated = generated
+        self.numeric = numeric
+
+
+class Sort:
+    """One step of an order: a column, its direction, and its collation if that is not the column's own."""
+
+    __slots__ = ("collation", "column", "descending")
+
+    def __init__(self, column: Column, *, descending: bool = False, collation: str = "") -> None:
+        self.column = column
+        self.descending = descending
+        self.collation = collation
+
+
+class Unique:
+    """A unique index over whole rows and plain columns (never a partial one): these identify a row.
+
+    Attributes:
+        sorts: its columns with the collation that makes them unique.
+    """
+
+    __slots__ = ("sorts",)
+
+    def __init__(self, sorts: Sequence[Sort]) -> None:
+        self.sorts = tuple(sorts)
+
+    @property
+    def columns(self) -> list[Column]:
+        """The columns in the order of the index."""
+        return [sort.column for sort in self.sorts]
+
+
+class Table:
+    """A table or view that exists and is allowed.
+
+    Attributes:
+        name: as the schema spells it.
+        is_view: whether it is one.
+        columns: those that a caller sees.
+    """
+
+    __slots__ = ("_by_name", "columns", "is_view", "name")
+
+    def __init__(self, name: str, columns: Iterable[Column], *, is_view: bool = False) -> None:
+        self.name = name
+        self.is_view = is_view
+        self.columns = list(columns)
+        self._by_name = {fold(column.name): column for column in self.columns}
+
+    def has(self, name: str) -> bool:
+        """Return whether a column is called so."""
+        return fold(name) in self._by_name
+
+    def column(self, name: str) -> Column:
+        """Return the column called `name`; raises `InvalidParams` (column_unknown) with the nearest name."""
+        found = self._by_name.get(fold(name))
+        if found is None:
+            names = [column.name for column in self.columns]
+            offer = hint(name, names) or f"; its columns are {listed(names)}"
+            raise InvalidParams(f"the table {shown(self.name)} has no column {shown(name)}{offer}", "column_unknown")
+        return found
