@@ -180,10 +180,10 @@ def _sum_up(client: Client, settings: _Settings, catalog: Catalog, remarks: Rema
     usable = []
     for family, required in _required_scopes(catalog):
         granted = [scope for scope in sorted(required) if grants(client.scopes, scope)]
-        named = any(scope.startswith(f"{family.name}:") for scope in client.scopes)
+        named = any(grants([scope], each) for scope in client.scopes if scope != "*" for each in granted)
         if granted and family.name in settings.usable:
             usable.append(family.name)
-        elif named and granted and family.name not in client.settings:
+        elif named and family.name not in client.settings:
             remarks.warning((*place, "scopes"), f"client {client.name!r} has scopes for {family.name} but no settings"
                             " for it; its calls are refused")
         elif not granted and family.name in client.settings:

@@ -11,7 +11,6 @@ from clitool.scopes import HOST_FAMILY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Any
 
     from clitool.catalog import Catalog
@@ -25,6 +24,10 @@ _DATE: Schema = {"type": ["string", "null"], "format": "date", "pattern": "^[0-9
 
 # Constraints on a text that `${…}` may break, as it stands for another text; whether that one fits is seen at a call.
 _ABOUT_TEXTS = ("enum", "const", "pattern", "minLength", "maxLength", "format")
+
+# What stands below these keywords is not a schema, or is about names, which are never references.
+_OF_VALUES = ("enum", "const", "default", "examples", "required", "propertyNames")
+_OF_SCHEMAS_BY_NAME = ("properties", "$defs", "patternProperties")
 
 
 def clients_schema(catalog: Catalog) -> Schema:
@@ -126,16 +129,15 @@ def _embedded(schema: Any, prefix: str) -> Any:  # noqa: ANN401 - any part of a 
         return [_embedded(each, prefix) for each in schema]
     if not isinstance(schema, dict):
         return schema
-    copy: Schema = {key: _named(value, prefix) if key in ("properties", "$defs", "patternProperties") else
-            value if key in ("enum", "const", "default", "examples", "required") else _embedded(value, prefix)
-            for key, value in schema.items()}
+    copy: Schema = {}
+    for key, value in schema.items():
+        if key in _OF_SCHEMAS_BY_NAME:
+            copy[key] = {name: _embedded(below, prefix) for name, below in value.items()}
+        else:
+            copy[key] = value if key in _OF_VALUES else _embedded(value, prefix)
     if isinstance(copy.get("$ref"), str) and copy["$ref"].startswith("#/"):
         copy["$ref"] = prefix + copy["$ref"].removeprefix("#/")
     return _by_reference(copy)
-
-
-def _named(schemas: Mapping[str, Any], prefix: str) -> Schema:
-    return {name: _embedded(schema, prefix) for name, schema in schemas.items()}
 
 
 def _by_reference(schema: Schema) -> Schema:

@@ -47,12 +47,12 @@ def _refuse_existing(folder: str) -> None:
 @contextmanager
 def _folder(path: str) -> Iterator[None]:
     missing = _missing(path)
-    make_private_folder(path)
     try:
+        make_private_folder(path)
         yield
     except BaseException:
-        with suppress(OSError):
-            for made in missing:
+        for made in missing:
+            with suppress(OSError):  # not made, or someone else has put something there
                 os.rmdir(made)
         raise
 

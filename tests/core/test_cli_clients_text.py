@@ -14,6 +14,7 @@ from clitool.errors import ExecutionError
 from clitool.strict_yaml import Document
 
 A, B, C = "a" * 64, "b" * 64, "c" * 64
+LAPTOP, ONE, TWO = (f"{{id: {name}, sha256: {sha256}}}" for name, sha256 in (("laptop", A), ("one", A), ("two", B)))
 NEW = {"id": "new", "sha256": C}
 LINE = f'{{id: "new", sha256: "{C}"}}'
 LINE_JSON = f'{{"id": "new", "sha256": "{C}"}}'
@@ -38,14 +39,14 @@ ADD = [
         [], ['      - id: "new"\n', f'        sha256: "{C}"\n'], id="dash alone in its line",
     ),
     pytest.param(
-        f"clients:\n  bot:\n    tokens: [{{id: laptop, sha256: {A}}}]   # one\n    scopes: [file:read]\n",
-        [f"    tokens: [{{id: laptop, sha256: {A}}}]   # one\n"],
-        [f"    tokens: [{{id: laptop, sha256: {A}}}, {LINE}]   # one\n"], id="flow list",
+        f"clients:\n  bot:\n    tokens: [{LAPTOP}]   # one\n    scopes: [file:read]\n",
+        [f"    tokens: [{LAPTOP}]   # one\n"],
+        [f"    tokens: [{LAPTOP}, {LINE}]   # one\n"], id="flow list",
     ),
     pytest.param(
-        f"clients:\n  bot:\n    tokens: [\n      {{id: laptop, sha256: {A}}},   # mine\n    ]\n    scopes: [file:read]\n",
-        [f"      {{id: laptop, sha256: {A}}},   # mine\n"],
-        [f"      {{id: laptop, sha256: {A}}}, {LINE},   # mine\n"], id="flow list over several lines, comma at the end",
+        f"clients:\n  bot:\n    tokens: [\n      {LAPTOP},   # mine\n    ]\n    scopes: [file:read]\n",
+        [f"      {LAPTOP},   # mine\n"],
+        [f"      {LAPTOP}, {LINE},   # mine\n"], id="flow list over several lines, comma at the end",
     ),
     pytest.param(
         "clients:\n  bot:\n    tokens: []   # none yet\n    scopes: [file:read]\n",
@@ -70,49 +71,51 @@ ADD = [
         [f'{{"clients": {{"bot": {{"tokens": [{LINE_JSON}], "scopes": ["file:read"]}}}}}}'], id="JSON",
     ),
     pytest.param(
-        f"clients:\n  bot:\n    scopes: [file:read]\n    tokens:\n      - {{id: laptop, sha256: {A}}}",
-        [f"      - {{id: laptop, sha256: {A}}}"], [f"      - {{id: laptop, sha256: {A}}}\n", f"      - {LINE}"],
+        f"clients:\n  bot:\n    scopes: [file:read]\n    tokens:\n      - {LAPTOP}",
+        [f"      - {LAPTOP}"], [f"      - {LAPTOP}\n", f"      - {LINE}"],
         id="no newline at the end",
     ),
     pytest.param(
-        f"clients:\r\n  bot:\r\n    tokens:\r\n      - {{id: laptop, sha256: {A}}}\r\n    scopes: [file:read]\r\n",
+        f"clients:\r\n  bot:\r\n    tokens:\r\n      - {LAPTOP}\r\n    scopes: [file:read]\r\n",
         [], [f"      - {LINE}\r\n"], id="CRLF",
     ),
     pytest.param(
-        f"%YAML 1.1\n---  # start\nclients:\n  bot:\n    scopes: [file:read]\n    tokens:\n    - {{id: laptop, sha256: {A}}}\n...\n",
+        f"%YAML 1.1\n---  # start\nclients:\n  bot:\n    scopes: [file:read]\n    tokens:\n    - {LAPTOP}\n...\n",
         [], [f"    - {LINE}\n"], id="directive and document markers",
     ),
     pytest.param(
         f"\ufeff# Schlüssel für Zoë 🔑\nclients:\n  bot:\n    tools: {{file: {{root_path: '/srv/Übung 😀'}}}}\n"
-        f"    tokens:\n      - {{id: laptop, sha256: {A}}} # ✓\n    scopes: [file:read]\n",
+        f"    tokens:\n      - {LAPTOP} # ✓\n    scopes: [file:read]\n",
         [], [f"      - {LINE}\n"], id="unicode and a byte order mark",
     ),
     pytest.param(
-        f"clients:\n  bot:\n    tools:\n      x: \"{'long ' * 60}\"\n      y: {'word ' * 60}end\n      z: [ {'1,  ' * 80} 2 ]\n"
-        f"    tokens:\n      - {{id: laptop, sha256: {A}}}\n    scopes: [file:read]\n",
+        f"clients:\n  bot:\n    tools:\n      x: \"{'long ' * 60}\"\n      y: {'word ' * 60}end\n"
+        f"      z: [ {'1,  ' * 80} 2 ]\n"
+        f"    tokens:\n      - {LAPTOP}\n    scopes: [file:read]\n",
         [], [f"      - {LINE}\n"], id="long lines",
     ),
     pytest.param(
         f"roles: {{r: &common [file:read,   'file:write']}}\nclients:\n  other:\n    scopes: *common\n"
-        f"  bot:\n    tokens:\n      - {{id: laptop, sha256: {A}}}\n    scopes: *common\n",
+        f"  bot:\n    tokens:\n      - {LAPTOP}\n    scopes: *common\n",
         [], [f"      - {LINE}\n"], id="anchors and aliases",
     ),
     pytest.param(
-        f"clients:\n  bot:\n    scopes: [file:read]   \n    tokens:\t\n\n      - {{ id : laptop , sha256 : {A} }}\t\n\n\n  \n"
-        "  other:\n    scopes: ['*']\n",
+        "clients:\n  bot:\n    scopes: [file:read]   \n    tokens:\t\n\n"
+        f"      - {{ id : laptop , sha256 : {A} }}\t\n\n\n  \n  other:\n    scopes: ['*']\n",
         [], [f"      - {LINE}\n"], id="blanks and tabs at the ends of lines",
     ),
     pytest.param(
-        f"clients:\n  bot:\n    scopes: [file:read]\n    tokens:\n      - id: laptop\n        sha256: |-\n          {A}\n\n"
-        "  other:\n    scopes: ['*']\n",
+        "clients:\n  bot:\n    scopes: [file:read]\n    tokens:\n      - id: laptop\n"
+        f"        sha256: |-\n          {A}\n\n  other:\n    scopes: ['*']\n",
         [], ['      - id: "new"\n', f'        sha256: "{C}"\n'], id="block scalar at the end of the list",
     ),
     pytest.param(
-        f"clients:\n  bot:\n    tokens: &t\n      - &first {{id: laptop, sha256: {A}}}\n    scopes: [file:read]\n",
+        f"clients:\n  bot:\n    tokens: &t\n      - &first {LAPTOP}\n    scopes: [file:read]\n",
         [], [f"      - {LINE}\n"], id="anchors on list and entry",
     ),
     pytest.param(
-        f'clients:\n  "bot":\n    "tokens":\n      - "id": "laptop"\n        "sha256": "{A}"\n    "scopes": ["file:read"]\n',
+        'clients:\n  "bot":\n    "tokens":\n      - "id": "laptop"\n'
+        f'        "sha256": "{A}"\n    "scopes": ["file:read"]\n',
         [], ['      - "id": "new"\n', f'        "sha256": "{C}"\n'], id="quoted keys",
     ),
 ]
@@ -138,37 +141,39 @@ def test_a_token_that_is_revoked_again_leaves_the_text_as_it_was(text: str, gone
 
 REMOVE = [
     pytest.param(
-        f"    tokens:\n      # laptops\n      - {{id: one, sha256: {A}}}   # old\n      # phones\n      - {{id: two, sha256: {B}}}\n",
-        "one", f"    tokens:\n      # laptops\n      # phones\n      - {{id: two, sha256: {B}}}\n", id="first of a block list",
+        f"    tokens:\n      # laptops\n      - {ONE}   # old\n      # phones\n      - {TWO}\n",
+        "one", f"    tokens:\n      # laptops\n      # phones\n      - {TWO}\n", id="first of a block list",
     ),
     pytest.param(
-        f"    tokens:\n      - id: one\n        sha256: {A}\n\n      # phones\n      - id: two\n        sha256: {B}\n        # stolen\n",
-        "two", f"    tokens:\n      - id: one\n        sha256: {A}\n\n      # phones\n        # stolen\n", id="last of a block list",
+        f"    tokens:\n      - id: one\n        sha256: {A}\n\n      # phones\n"
+        f"      - id: two\n        sha256: {B}\n        # stolen\n", "two",
+        f"    tokens:\n      - id: one\n        sha256: {A}\n\n      # phones\n        # stolen\n",
+        id="last of a block list",
     ),
     pytest.param(
-        f"    tokens:   # all of them\n      # laptops\n      - {{id: one, sha256: {A}}}\n", "one",
+        f"    tokens:   # all of them\n      # laptops\n      - {ONE}\n", "one",
         "    tokens: []   # all of them\n      # laptops\n", id="the only one of a block list",
     ),
-    pytest.param(f"    tokens: [{{id: one, sha256: {A}}} , {{id: two, sha256: {B}}}] # x\n", "one",
-                 f"    tokens: [{{id: two, sha256: {B}}}] # x\n", id="first of a flow list"),
-    pytest.param(f"    tokens: [{{id: one, sha256: {A}}}, {{id: two, sha256: {B}}}] # x\n", "two",
-                 f"    tokens: [{{id: one, sha256: {A}}}] # x\n", id="last of a flow list"),
-    pytest.param(f"    tokens: [{{id: one, sha256: {A}}},] # x\n", "one", "    tokens: [] # x\n", id="the only one of a flow list"),
+    pytest.param(f"    tokens: [{ONE} , {TWO}] # x\n", "one",
+                 f"    tokens: [{TWO}] # x\n", id="first of a flow list"),
+    pytest.param(f"    tokens: [{ONE}, {TWO}] # x\n", "two",
+                 f"    tokens: [{ONE}] # x\n", id="last of a flow list"),
+    pytest.param(f"    tokens: [{ONE},] # x\n", "one", "    tokens: [] # x\n", id="the only one of a flow list"),
     pytest.param(
-        f"    tokens: [\n      {{id: one, sha256: {A}}},  # old\n      # phones\n      {{id: two, sha256: {B}}}\n    ]\n", "one",
-        f"    tokens: [\n      # phones\n      {{id: two, sha256: {B}}}\n    ]\n", id="first of a flow list over lines",
+        f"    tokens: [\n      {ONE},  # old\n      # phones\n      {TWO}\n    ]\n", "one",
+        f"    tokens: [\n      # phones\n      {TWO}\n    ]\n", id="first of a flow list over lines",
     ),
     pytest.param(
-        f"    tokens: [\n      {{id: one, sha256: {A}}},  # old\n      # phones\n      {{id: two, sha256: {B}}}  # new\n    ]\n", "two",
-        f"    tokens: [\n      {{id: one, sha256: {A}}},  # old\n      # phones\n    ]\n", id="last of a flow list over lines",
+        f"    tokens: [\n      {ONE},  # old\n      # phones\n      {TWO}  # new\n    ]\n", "two",
+        f"    tokens: [\n      {ONE},  # old\n      # phones\n    ]\n", id="last of a flow list over lines",
     ),
     pytest.param(
-        f"    tokens: [{{id: one, sha256: {A}}},  # old\n      # phones\n      {{id: two, sha256: {B}}}]\n", "one",
-        f"    tokens: [# old\n      # phones\n      {{id: two, sha256: {B}}}]\n", id="first line of a crowded flow list",
+        f"    tokens: [{ONE},  # old\n      # phones\n      {TWO}]\n", "one",
+        f"    tokens: [# old\n      # phones\n      {TWO}]\n", id="first line of a crowded flow list",
     ),
     pytest.param(
-        f"    tokens: [{{id: one, sha256: {A}}},  # old\n      # phones\n      {{id: two, sha256: {B}}}]\n", "two",
-        f"    tokens: [{{id: one, sha256: {A}}},  # old\n      # phones\n      ]\n", id="last line of a crowded flow list",
+        f"    tokens: [{ONE},  # old\n      # phones\n      {TWO}]\n", "two",
+        f"    tokens: [{ONE},  # old\n      # phones\n      ]\n", id="last line of a crowded flow list",
     ),
     pytest.param(
         f"    tokens: [{{id: one,\n      sha256: {A}}}, {{id: two,\n      sha256: {B}}}]\n", "one",
@@ -184,30 +189,33 @@ def test_a_revoked_token_takes_only_its_own_text_along(text: str, token_id: str,
     assert new == before + expected + after
 
 
+SCOPES = 'scopes: ["file:read", "db:*"]'
+BLOCK = ['  "bot":\n', "    tokens:\n", f"      - {LINE}\n", f"    {SCOPES}\n"]
+
 CREATE = [
     pytest.param(
         "clients:\n  a:\n    scopes: [x:y]   # few\n  # no more clients\n\nlog: {keep_days: 3}\n",
-        [], ['  "bot":\n', "    tokens:\n", f"      - {LINE}\n", '    scopes: ["file:read", "db:*"]\n'], id="block",
+        [], BLOCK, id="block",
     ),
     pytest.param(
         "clients:\n    a:\n        scopes:\n        -   x:y",
         ["        -   x:y"],
-        ["        -   x:y\n", '    "bot":\n', "        tokens:\n", f"        - {LINE}\n", '        scopes: ["file:read", "db:*"]'],
+        ["        -   x:y\n", '    "bot":\n', "        tokens:\n", f"        - {LINE}\n", f"        {SCOPES}"],
         id="four columns, dashes below their key, no newline at the end",
     ),
     pytest.param(
         "roles:\n  r: &r [x:y]\nclients:\n  a:\n    scopes: *r   # shared\nstate: {directory: s}\n",
-        [], ['  "bot":\n', "    tokens:\n", f"      - {LINE}\n", '    scopes: ["file:read", "db:*"]\n'], id="after an alias",
+        [], BLOCK, id="after an alias",
     ),
     pytest.param(
         "clients:\n  a: {scopes: [x:y]}\n",
-        [], ['  "bot":\n', "    tokens:\n", f"      - {LINE}\n", '    scopes: ["file:read", "db:*"]\n'], id="after a flow client",
+        [], BLOCK, id="after a flow client",
     ),
     pytest.param(
         '{"clients": {"a": {"scopes": ["x:y"]}}, "state": {"directory": "s"}}\n',
         ['{"clients": {"a": {"scopes": ["x:y"]}}, "state": {"directory": "s"}}\n'],
-        [f'{{"clients": {{"a": {{"scopes": ["x:y"]}}, "bot": {{"tokens": [{LINE_JSON}], "scopes": ["file:read", "db:*"]}}}}, '
-         '"state": {"directory": "s"}}\n'], id="JSON",
+        ['{"clients": {"a": {"scopes": ["x:y"]}, "bot": {"tokens": [' + LINE_JSON + "], "
+         + '"scopes": ["file:read", "db:*"]}}, "state": {"directory": "s"}}\n'], id="JSON",
     ),
 ]
 
@@ -229,8 +237,9 @@ def test_a_client_whose_name_looks_like_another_kind_of_value_stays_text(name: s
 
 @pytest.mark.parametrize("text", [
     pytest.param("clients:\n  a: &a\n    tokens: []\n    scopes: [x:y]\n  bot: *a\n", id="a client that is an alias"),
-    pytest.param("clients:\n  a:\n    tokens: &t []\n    scopes: [x:y]\n  bot:\n    tokens: *t\n    scopes: [x:y]\n", id="a shared list"),
-    pytest.param(f"clients:\n  bot:\n    scopes: [x:y]\n    tokens:\n      # no\n      - # yes\n        {{id: l, sha256: {A}}}\n",
+    pytest.param("clients:\n  a:\n    tokens: &t []\n    scopes: [x:y]\n  bot:\n    tokens: *t\n    scopes: [x:y]\n",
+                 id="a shared list"),
+    pytest.param(f"clients:\n  bot:\n    scopes: [x:y]\n    tokens:\n      - # yes\n        {LAPTOP}\n",
                  id="a comment between dash and entry"),
     pytest.param("clients:\n  bot:\n    scopes: [x:y]\n    scopes: [x:z]\n", id="not strict YAML"),
     pytest.param("clients: [bot\n", id="not YAML"),
@@ -250,7 +259,7 @@ entries = st.builds(lambda digest: f"{digest:064x}", st.integers(0, 2**256 - 1))
 def test_whatever_the_layout_the_values_are_the_old_ones_and_the_change(data: st.DataObject) -> None:
     ids = data.draw(st.lists(names, unique=True, max_size=4))
     listed = [{"id": each, "sha256": data.draw(entries)} for each in ids]
-    text = data.draw(layouts(listed))
+    text = Layout(data.draw).text(listed)
     before = Document(text.encode()).value
     assert [token["id"] for token in before["clients"]["bot"].get("tokens", [])] == ids
     if ids and data.draw(st.booleans()):
@@ -265,42 +274,47 @@ def test_whatever_the_layout_the_values_are_the_old_ones_and_the_change(data: st
     assert len(comments(text) - comments(new.decode())) <= 2  # those in the lines of the entry itself
 
 
-@st.composite
-def layouts(draw: st.DrawFn, listed: list[dict[str, str]]) -> str:
-    """A clients file with these tokens, laid out in one of the ways that people use."""
-    ending = draw(st.sampled_from(["\n", "\r\n"]))
-    step = draw(st.sampled_from([1, 2, 4]))
-    pad = " " * step
-    dash = pad * 2 + draw(st.sampled_from(["", pad]))
-    gaps = st.sampled_from(["", "  # c{0}", "\t", " "])
-    numbers = iter(range(1000))
+class Layout:
+    """Draws a clients file with given tokens, laid out in one of the ways that people use."""
 
-    def comment() -> str:
-        return draw(gaps).format(next(numbers))
+    def __init__(self, draw: st.DrawFn) -> None:
+        self._draw = draw
+        self._number = iter(range(1000))
+        self.pad = " " * draw(st.sampled_from([1, 2, 4]))
 
-    def own() -> list[str]:
-        return [draw(st.sampled_from(["", "{1}# o{0}", "    {1}# o{0}"])).format(next(numbers), pad)] if draw(st.booleans()) else []
+    def text(self, listed: list[dict[str, str]]) -> str:
+        pad, ending = self.pad, self._draw(st.sampled_from(["\n", "\r\n"]))
+        head = ["# head", f"clients:{self.comment()}", *self.line(), f"{pad}bot:{self.comment()}", *self.line()]
+        scopes = [f"{pad * 2}scopes: [a:b]{self.comment()}"]
+        listing = self.tokens(listed)
+        body = [*listing, *scopes] if self._draw(st.booleans()) else [*scopes, *listing]
+        tail = [*self.line(), f"{pad}other: {{scopes: ['*']}}"] if self._draw(st.booleans()) else []
+        return ending.join([*head, *body, *self.line(), *tail]) + self._draw(st.sampled_from(["", ending, ending * 2]))
 
-    flows = [f"{{id: {json.dumps(token['id'])},{draw(st.sampled_from(['', ' ']))} sha256: '{token['sha256']}'}}" for token in listed]
-    style = draw(st.sampled_from(["block", "pairs", "flow", "lines"])) if listed else draw(st.sampled_from(["empty", "none"]))
-    lines = ["# head", "clients:" + comment(), *own(), f"{pad}bot:{comment()}", *own()]
-    scopes = [f"{pad * 2}scopes: [a:b]{comment()}"]
-    if style == "block":
-        body = [f"{pad * 2}tokens:{comment()}", *(line for flow in flows for line in [*own(), f"{dash}- {flow}{comment()}"])]
-    elif style == "pairs":
-        body = [f"{pad * 2}tokens:{comment()}"]
-        for token in listed:
-            body += [*own(), f"{dash}- id: {json.dumps(token['id'])}{comment()}", f"{dash}  sha256: '{token['sha256']}'{comment()}"]
-    elif style == "flow":
-        body = [f"{pad * 2}tokens: [{', '.join(flows)}]{comment()}"]
-    elif style == "lines":
-        body = [f"{pad * 2}tokens: [", *(f"{pad * 3}{flow},{comment()}" for flow in flows), f"{pad * 2}]{comment()}"]
-    else:
-        body = [f"{pad * 2}tokens: []{comment()}"] if style == "empty" else []
-    parts = [body, scopes] if draw(st.booleans()) else [scopes, body]
-    tail = [*own(), f"{pad}other: {{scopes: ['*']}}"] if draw(st.booleans()) else []
-    text = ending.join([*lines, *parts[0], *parts[1], *own(), *tail])
-    return text + draw(st.sampled_from(["", ending, ending * 2]))
+    def tokens(self, listed: list[dict[str, str]]) -> list[str]:
+        key = f"{self.pad * 2}tokens:"
+        if not listed:
+            return self._draw(st.sampled_from([[], [f"{key} []{self.comment()}"]]))
+        dash = self.pad * 2 + self._draw(st.sampled_from(["", self.pad]))
+        flows = [f"{{id: {json.dumps(token['id'])}, sha256:  '{token['sha256']}'}}" for token in listed]
+        style = self._draw(st.sampled_from(["block", "pairs", "flow", "lines"]))
+        if style == "flow":
+            return [f"{key} [{', '.join(flows)}]{self.comment()}"]
+        if style == "lines":
+            return [f"{key} [", *(f"{self.pad * 3}{flow},{self.comment()}" for flow in flows), f"{self.pad * 2}]"]
+        lines = [f"{key}{self.comment()}"]
+        for token, flow in zip(listed, flows, strict=True):
+            pairs = [f"{dash}- id: {json.dumps(token['id'])}{self.comment()}",
+                     f"{dash}  sha256: '{token['sha256']}'{self.comment()}"]
+            lines += [*self.line(), *(pairs if style == "pairs" else [f"{dash}- {flow}{self.comment()}"])]
+        return lines
+
+    def comment(self) -> str:
+        return self._draw(st.sampled_from(["", "  # c{0}", "\t", " "])).format(next(self._number))
+
+    def line(self) -> list[str]:
+        line = self._draw(st.sampled_from([None, "", "# o{0}", "{1}# o{0}", "    {1}# o{0}"]))
+        return [] if line is None else [line.format(next(self._number), self.pad)]
 
 
 def comments(text: str) -> set[str]:
