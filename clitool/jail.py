@@ -109,8 +109,10 @@ def _enter(folder: int, name: str, shown: str, *, make: bool = False) -> int:
         return os.open(raw(name), _FOLDER, dir_fd=folder)
     except FileNotFoundError as error:
         raise ExecutionError(f"{shown}: a folder of this path does not exist", "not_found") from error
+    except NotADirectoryError as error:
+        raise _no_folder(folder, name, shown) from error
     except OSError as error:
-        raise refusal(error, shown, is_link=_is_link(folder, name)) from error
+        raise refusal(error, shown) from error
 
 
 def _make_folder(folder: int, name: str) -> None:
@@ -125,11 +127,15 @@ def raw(name: str) -> bytes:
     return name.encode("utf-8", "surrogateescape")
 
 
-def _is_link(folder: int, name: str) -> bool:
+def _no_folder(folder: int, name: str, shown: str) -> ClitoolError:
+    """Say why `name` could not be opened as a folder: Linux reports a link like a file."""
     try:
-        return stat.S_ISLNK(os.stat(raw(name), dir_fd=folder, follow_symlinks=False).st_mode)
+        mode = os.stat(raw(name), dir_fd=folder, follow_symlinks=False).st_mode
     except OSError:
-        return False
+        mode = stat.S_IFDIR
+    if stat.S_ISDIR(mode):
+        return ExecutionError(f"{shown}: a folder of this path was replaced during the call; try again", "changed")
+    return refusal(OSError(errno.ELOOP if stat.S_ISLNK(mode) else errno.ENOTDIR, ""), shown)
 
 
 class Folder:
@@ -234,9 +240,9 @@ _FAULTS = {
 }
 
 
-def refusal(error: OSError, shown: str, *, is_link: bool = False) -> ClitoolError:
+def refusal(error: OSError, shown: str) -> ClitoolError:
     """Return the error for the caller that `error` means; it names the path as the caller gave it, and no other."""
-    number = errno.ELOOP if is_link else error.errno or 0
+    number = error.errno or 0
     if number in _INVALID:
         reason, text = _INVALID[number]
         return InvalidParams(f"{shown}: {text}", reason)

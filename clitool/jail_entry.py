@@ -10,7 +10,7 @@ from clitool.jail import SAFELY, Folder, raw, require_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Self
+    from typing import NoReturn, Self
 
     from clitool.jail import Jail, Location
     from clitool.tool import Deadline
@@ -78,8 +78,7 @@ class Entry(Folder):
             old: what `file` returned.
             unchanged: refuse (`changed`) if the file is no longer `old`.
         """
-        # Renaming needs no right on the file itself; a read-only file stays as it is nevertheless.
-        os.close(os.open(raw(self.name), os.O_WRONLY | SAFELY, dir_fd=self.fd))
+        self._check_writable()
         with _Draft(self.fd, 0o600) as draft:
             draft.inherit(old)
             draft.fill(data)
@@ -116,6 +115,13 @@ class Entry(Folder):
         os.unlink(raw(self.name), dir_fd=self.fd)
         self._sync()
 
+    def _check_writable(self) -> None:
+        # Renaming needs no right on the file itself; a read-only file stays as it is nevertheless.
+        try:
+            os.close(os.open(raw(self.name), os.O_WRONLY | SAFELY, dir_fd=self.fd))
+        except FileNotFoundError:
+            self._refuse_change()
+
     def _check_folder(self) -> None:
         if not self._jail.holds(self._location, self.fd):
             message = f"{self.shown}: its folder was moved or replaced during the call; nothing was changed, try again"
@@ -124,8 +130,10 @@ class Entry(Folder):
     def _check_unchanged(self, old: os.stat_result) -> None:
         now = self.status(self.name)
         if now is None or _identity(now) != _identity(old):
-            message = f"{self.shown} was changed by somebody else during the call; read it again"
-            raise ExecutionError(message, "changed")
+            self._refuse_change()
+
+    def _refuse_change(self) -> NoReturn:
+        raise ExecutionError(f"{self.shown} was changed by somebody else during the call; read it again", "changed")
 
     def _sync(self) -> None:
         try:
