@@ -1,7 +1,9 @@
-"""The project's documents as data: fenced blocks, tables, headings, links."""
+"""The project's documents as data: fenced blocks, tables, headings, links; and what the core says of itself."""
 
 from __future__ import annotations
 
+import ast
+import os
 import re
 from dataclasses import dataclass
 from functools import cached_property
@@ -107,3 +109,20 @@ def code_words(cell: str) -> list[str]:
 
 def _cells(line: str) -> list[str]:
     return [cell.strip() for cell in re.split(r"(?<!\\)\|", line.removeprefix("|").removesuffix("|"))]
+
+
+NAMES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", *sorted(f"docs/{name}" for name in os.listdir(ROOT / "docs")))
+DOCUMENTS = {name: Document(name) for name in NAMES}
+README = DOCUMENTS["README.md"]
+
+
+def environment_variables() -> set[str]:
+    """What the core looks up in the environment: `environment.get("X")`, `environment["X"]`, a constant VARIABLE."""
+    found = set()
+    for path in (ROOT / "clitool").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("environment.get", "_systemd"):
+                found |= {argument.value for argument in node.args if isinstance(argument, ast.Constant)}
+            elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "VARIABLE":
+                found.add(ast.literal_eval(node.value))
+    return {str(name) for name in found if name}
