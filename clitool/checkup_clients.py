@@ -14,11 +14,12 @@ from clitool.token_list import status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import Any
 
     from clitool.catalog import Catalog
     from clitool.clients import Client, Clients, Token
-    from clitool.family import Family
+    from clitool.family import Family, Finding
     from clitool.remarks import Remarks
 
     Path = tuple[str | int, ...]
@@ -154,24 +155,24 @@ class _Settings:
             self._remarks.error(self._path(family.name), refused + str(error))
             return
         self.usable.add(family.name)
-        if family.check is not None:
-            self._ask(family, settings, connect=connect)
-
-    def _ask(self, family: Family, settings: object, *, connect: bool) -> None:
-        assert family.check is not None  # noqa: S101 - for mypy; the caller looked
-        try:
-            findings = list(family.check(settings, connect))
-        except Exception as error:  # noqa: BLE001 - a plugin may raise anything
-            what = str(error) if isinstance(error, ClitoolError) else f"its own check failed: {type(error).__name__}"
-            self._remarks.error(self._path(family.name), f"client {self._client.name!r}: {family.name}: {what}")
-            return
-        for finding in findings:
-            key = (int(step) if step.isdecimal() else step for step in finding.key.split(".") if step)
-            self._remarks.add(finding.level, (*self._path(family.name), *key),
-                              f"client {self._client.name!r}: {family.name}: {finding.message}")
+        for level, key, message in [] if family.check is None else _ask(family.check, settings, connect=connect):
+            steps = (int(step) if step.isdecimal() else step for step in key.split(".") if step)
+            self._remarks.add(level, (*self._path(family.name), *steps),
+                              f"client {self._client.name!r}: {family.name}: {message}")
 
     def _path(self, family: str) -> Path:
         return ("clients", self._client.name, "tools", family)
+
+
+def _ask(check: Callable[[Any, bool], Iterable[Finding]], settings: object, *,
+         connect: bool) -> Iterator[tuple[str, str, str]]:
+    """Yield level, key and message of what a family finds; if it fails on the way, that too is a finding."""
+    try:
+        for finding in check(settings, connect):
+            yield finding.level, finding.key, finding.message
+    except Exception as error:  # noqa: BLE001 - a plugin may raise anything
+        yield "error", "", str(error) if isinstance(error, ClitoolError) else (
+            f"its own check failed: {type(error).__name__}")
 
 
 def _sum_up(client: Client, settings: _Settings, catalog: Catalog, remarks: Remarks) -> None:

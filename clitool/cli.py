@@ -12,7 +12,7 @@ import typer
 
 from clitool import cli_answers, cli_help
 from clitool.arguments import DEFAULT_TIMEOUT, MAX_TIMEOUT, Request, UsageError, parse
-from clitool.cli_door import INTERRUPTED, REFUSED, here, supervised, usage
+from clitool.cli_door import INTERRUPTED, REFUSED, fail, here, supervised, usage
 
 CHECK_TIMEOUT = 60.0  # it may reach many servers, one after the other
 
@@ -64,8 +64,10 @@ def run(words: list[str]) -> int:
         return _refuse(problem)
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
-    except OSError:  # nobody reads the help any more
+    except BrokenPipeError:  # nobody reads the help any more
         return REFUSED
+    except Exception as error:  # noqa: BLE001 - the door's last way out
+        return fail(error)
     return status if isinstance(status, int) else 0
 
 

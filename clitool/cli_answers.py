@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clitool import answer
-from clitool.cli_door import DONE, REFUSED, Output, tell
+from clitool.cli_door import DONE, REFUSED, Output
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def schema(what: str) -> Output:
     if what == "clients":
         from clitool.clients_schema import clients_schema
 
-        return Output(answer.encode(clients_schema(catalog), pretty=True))
+        return Output(answer.encode(clients_schema(catalog), pretty=True), hints=catalog.warnings)
     return Output(answer.encode(catalog.find(what)[1].input_schema, pretty=True))
 
 
@@ -76,8 +76,8 @@ def issue(wish: Wish, request: Request, environment: Environment) -> Output:
 
     token, token_id = make(clients_path(request, environment), wish, trust=request.trust_file)
     until = f", valid through {wish.expires}" if wish.expires else ""
-    tell(f"the token {token_id!r} of client {wish.client!r}{until}; it is shown this once")
-    return Output(f"{token}\n")
+    hint = f"the token {token_id!r} of client {wish.client!r}{until}; it is shown this once"
+    return Output(f"{token}\n", hints=[hint])
 
 
 def tokens(request: Request, environment: Environment, client: str, *, json: bool) -> Output:

@@ -11,7 +11,7 @@ from clitool.machine import STDERR, STDOUT, note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from clitool.worker import Channel
 
@@ -20,13 +20,14 @@ MAX_PROBLEMS = 50
 
 
 class Output:
-    """What a command answers: the text, and the exit status that goes with it."""
+    """What a command answers: text or a document, the exit status that goes with it, hints for standard error."""
 
-    __slots__ = ("data", "status")
+    __slots__ = ("data", "hints", "status")
 
-    def __init__(self, data: str | bytes, status: int = DONE) -> None:
+    def __init__(self, data: str | bytes, status: int = DONE, hints: Sequence[str] = ()) -> None:
         self.data = data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data
         self.status = status
+        self.hints = hints
 
 
 def here(work: Callable[[], Output], *, json: bool = False) -> int:
@@ -42,7 +43,9 @@ def here(work: Callable[[], Output], *, json: bool = False) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the door's one way out
-        return _fail(error, json=json)
+        return fail(error, json=json)
+    for hint in output.hints:
+        _tell(hint)
     return output.status if answer.write(STDOUT, output.data) else REFUSED
 
 
@@ -56,12 +59,7 @@ def supervised(work: Callable[[], Output], seconds: float, *, json: bool = False
         return ending.status
     if ending.error is not None and ending.error.reason == "interrupted":
         return INTERRUPTED
-    return _fail(ending.error or RuntimeError(), json=json)
-
-
-def tell(sentence: str) -> None:
-    """Print a hint on standard error."""
-    note(one_line(sentence).encode("utf-8", "backslashreplace"))
+    return fail(ending.error or RuntimeError(), json=json)
 
 
 def usage(usage_text: str, message: str) -> int:
@@ -80,15 +78,22 @@ def _work(work: Callable[[], Output], channel: Channel, *, json: bool) -> None:
             channel.note(one_line(line))
         channel.answer(_document(error) if json else b"", REFUSED)
         return
+    for hint in output.hints:
+        channel.note(one_line(hint))
     channel.answer(output.data, output.status)
 
 
-def _fail(error: BaseException, *, json: bool) -> int:
+def fail(error: BaseException, *, json: bool = False) -> int:
+    """Tell that the command failed, one line for each problem; return the exit status."""
     for line in _lines(error):
-        tell(line)
+        _tell(line)
     if json:
         answer.write(STDOUT, _document(error))
     return REFUSED
+
+
+def _tell(sentence: str) -> None:
+    note(one_line(sentence).encode("utf-8", "backslashreplace"))
 
 
 def _document(error: BaseException) -> bytes:

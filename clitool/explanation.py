@@ -39,7 +39,7 @@ class Explanation:
 
     def __init__(self) -> None:
         self.steps: list[tuple[str, bool, str]] = []
-        self.error: Exception | None = None
+        self.error: BaseException | None = None
         self.touches: Mapping[str, Any] = {}
         self._step = ""
 
@@ -51,7 +51,7 @@ class Explanation:
         """Note that the step passes."""
         self.steps.append((self._step, True, one_line(message)))
 
-    def refused(self, error: Exception) -> None:
+    def refused(self, error: BaseException) -> None:
         """Note that the step refuses; the owner of the clients file may know all of it."""
         self.error = error
         self.steps += [(self._step, False, one_line(message)) for message in _told(error)]
@@ -84,7 +84,7 @@ def explain(request: Request, environment: Mapping[str, str], client: str = "") 
     explanation = Explanation()
     try:
         _Walk(request, environment, explanation).go(client)
-    except Exception as error:  # noqa: BLE001 - a tool may raise anything, and whatever it is would end the call
+    except BaseException as error:  # noqa: BLE001 - a tool may raise anything, and whatever it is would end the call
         explanation.refused(error)
     return explanation
 
@@ -121,7 +121,7 @@ class _Walk:
             client = find_client(clients, name)
             if client.disabled:
                 raise AuthFailed(f"the client {name!r} is disabled")
-            self._explanation.passed(f"none was asked for; the client is {name!r}")
+            self._explanation.passed(f"not asked for, as the client is named: {name!r}")
             return pipeline.Caller(client, client.scopes, DOOR)
         if not token and self._request.empty_token_client is not None:
             caller = pipeline.empty_token_caller(clients, self._request.empty_token_client, DOOR)
@@ -138,7 +138,7 @@ class _Walk:
         try:
             family, tool = catalog.find(name)
         except ToolNotFound:
-            if name in clients.disabled or any(name.startswith(f"{family}_") for family in clients.disabled):
+            if _exists(name):
                 raise ToolNotFound(f"{name!r} is switched off under tools.disabled") from None
             raise
         self._explanation.passed(f"{tool.name} of the family {family.name}")
@@ -178,11 +178,19 @@ class _Walk:
             self._explanation.passed(f"its line can be written below {journal.log.directory}")
 
 
+def _exists(tool: str) -> bool:
+    try:
+        Catalog().find(tool)
+    except ClitoolError:
+        return False
+    return True
+
+
 def _authenticate(clients: Clients, token: bytes) -> pipeline.Caller:
     try:
         return pipeline.authenticate(clients, token, DOOR)
     except AuthFailed:
-        raise AuthFailed(_why_rejected(clients, token)) from None
+        raise AuthFailed(_why_rejected(clients, token), "" if token else "token_missing") from None
 
 
 def _why_rejected(clients: Clients, token: bytes) -> str:
@@ -201,12 +209,11 @@ def _why_rejected(clients: Clients, token: bytes) -> str:
 
 
 def _touched(touches: Mapping[str, Any]) -> str:
-    if not touches:
-        return "nothing is refused before the tool runs"
-    return "it would touch " + ", ".join(f"{key}: {value}" for key, value in touches.items())
+    named = [f"{key}: {value}" for key, value in touches.items() if value not in ("", None)]
+    return f"it would touch {', '.join(named)}" if named else "nothing is refused before the tool runs"
 
 
-def _told(error: Exception) -> list[str]:
+def _told(error: BaseException) -> list[str]:
     if isinstance(error, ClientsFileError):
         return error.problems
     return [str(error) if isinstance(error, ClitoolError) else f"the tool failed with {type(error).__name__}"]

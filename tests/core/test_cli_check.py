@@ -83,7 +83,7 @@ ONE_FINDING = [
                  "8 error: client 'a': file is not usable: clients.a.tools.file.allow_write: setting",
                  id="text for a boolean"),
     pytest.param(SETTINGS + "      file:\n        root_path: ${NOPE}\n",
-                 "7 error: client 'a': file is not usable: clients.a.tools.file.root_path: the environment variable NOPE",
+                 "7 error: client 'a': file is not usable: clients.a.tools.file.root_path: the environment variable",
                  id="unset variable"),
     pytest.param(SETTINGS + "      file: {root_path: .}\n",
                  "6 error: client 'a': file is not usable: clients.a.tools.file.root_path: root_path reaches",
