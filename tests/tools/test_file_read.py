@@ -187,6 +187,19 @@ def test_base64_takes_offset_and_limit_in_bytes(world: World) -> None:
     assert answer["sha256"] == hashlib.sha256(data).hexdigest()
 
 
+@pytest.mark.parametrize("offset", [2560, 2561, 2**53 - 1], ids=["at the end", "beyond", "as far as it goes"])
+@pytest.mark.parametrize("hashed", [True, False], ids=["hashed", "too large to be hashed"])
+def test_beyond_the_end_there_are_no_bytes(
+    world: World, monkeypatch: pytest.MonkeyPatch, offset: int, hashed: bool
+) -> None:
+    path = put(world, b"x" * 2560)
+    monkeypatch.setattr(part, "HASHED_BYTES", 10_000 if hashed else 10)
+
+    answer = world.call("file_read", path=path, encoding="base64", offset=offset)
+
+    assert (answer["content"], answer["truncated"], answer["next_offset"]) == ("", False, None)
+
+
 @pytest.mark.parametrize("limit", [None, 10**9], ids=["no limit", "large limit"])
 def test_no_answer_holds_more_than_the_setting_says(world: World, limit: int | None) -> None:
     path = put(world, b"abc\n" * 1000)

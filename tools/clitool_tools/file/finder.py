@@ -4,12 +4,6 @@ from __future__ import annotations
 
 from clitool.errors import InvalidParams
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Finder = Callable[[bytes], str | None]  # a line -> what to show of it if it matches
-
 SHOWN_CHARACTERS = 400  # of a line in the answer
 
 
@@ -23,34 +17,34 @@ def require_line(text: str) -> None:
         raise InvalidParams("the text to find is not valid Unicode", "bad_encoding") from error
 
 
-def finder(text: str, *, ignore_case: bool) -> Finder:
-    """Return the function that finds `text`, literally, in a line."""
-    return _ignoring_case(text.casefold()) if ignore_case else _exactly(text.encode())
+class Finder:
+    """Finds a text, literally, in bytes of a file.
 
+    Args:
+        text: what to find.
+        ignore_case: whether letter case does not count (Unicode case folding).
+    """
 
-def _exactly(needle: bytes) -> Finder:
-    def find(line: bytes) -> str | None:
-        at = line.find(needle)
-        return None if at < 0 else _excerpt(line, len(line[:at].decode("utf-8", "replace")))
+    __slots__ = ("_exact", "_folded")
 
-    return find
+    def __init__(self, text: str, *, ignore_case: bool) -> None:
+        self._folded = text.casefold() if ignore_case else None
+        self._exact = (text if self._folded is None else self._folded).encode()
 
+    def find(self, data: bytes) -> int:
+        """Return the number of characters before the first match, -1 if there is none."""
+        if self._folded is None:
+            at = data.find(self._exact)
+            return at if at < 0 else len(data[:at].decode("utf-8", "replace"))
+        if data.isascii():
+            return data.lower().find(self._exact)
+        return data.decode("utf-8", "replace").casefold().find(self._folded)
 
-def _ignoring_case(needle: str) -> Finder:
-    plain = needle.encode() if needle.isascii() else None
-
-    def find(line: bytes) -> str | None:
-        if line.isascii():
-            at = -1 if plain is None else line.lower().find(plain)
-        else:
-            at = line.decode("utf-8", "replace").casefold().find(needle)
-        return None if at < 0 else _excerpt(line, at)
-
-    return find
-
-
-def _excerpt(line: bytes, at: int) -> str:
-    """Return the text of `line`, or the part of it around the character `at`."""
-    text = line.decode("utf-8", "replace").rstrip("\r\n")
-    start = 0 if len(text) <= SHOWN_CHARACTERS else max(0, at - SHOWN_CHARACTERS // 4)
-    return text[start : start + SHOWN_CHARACTERS].removeprefix("\ufeff")
+    def excerpt(self, line: bytes) -> str | None:
+        """Return the text of `line` if it matches, or the part of it around the match; None if it does not."""
+        at = self.find(line)
+        if at < 0:
+            return None
+        text = line.decode("utf-8", "replace").rstrip("\r\n")
+        start = 0 if len(text) <= SHOWN_CHARACTERS else max(0, at - SHOWN_CHARACTERS // 4)
+        return text[start : start + SHOWN_CHARACTERS].removeprefix("\ufeff")

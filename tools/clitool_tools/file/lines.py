@@ -28,23 +28,40 @@ def lines(source: Iterator[bytes], longest: int, skip: int = 0) -> Iterator[byte
 
     A line of more than `longest` bytes is cut to that many, its end included; what follows in it is left out.
     """
+    for piece in pieces(_from(skip, source), longest):
+        for line in piece.splitlines(keepends=True):
+            yield line[:longest]
+
+
+def pieces(source: Iterator[bytes], longest: int) -> Iterator[bytes]:
+    """Yield what is in `source` in pieces of whole lines; of a line that is too long its beginning, by itself."""
     rest = b""  # a line that has begun and not ended, or a \r that a \n may follow
     dropping = False  # whether that line was too long and its beginning has been given out
-    for block in _from(skip, source):
-        pieces = (rest + block).splitlines(keepends=True)
-        rest = b"" if pieces[-1].endswith(b"\n") else pieces.pop()
-        if dropping and pieces:
+    for block in source:
+        data = rest + block
+        end = max(data.rfind(b"\n"), data.rfind(b"\r", 0, -1)) + 1
+        whole, rest = data[:end], data[end:]
+        if dropping and whole:
             dropping = False
-            del pieces[0]
-        for piece in pieces:
-            yield piece[:longest]
+            whole = whole[len(whole.splitlines(keepends=True)[0]) :]
+        if whole:
+            yield whole
         if dropping or len(rest) > longest:
             if not dropping:
                 yield rest[:longest]
             dropping = True
             rest = rest[-1:] if rest.endswith(b"\r") else b""
     if rest and not dropping:
-        yield rest[:longest]
+        yield rest
+
+
+def count(piece: bytes) -> int:
+    """Return how many lines a piece has; the last one need not have an end."""
+    return _ends(piece) + (not piece.endswith((b"\n", b"\r")))
+
+
+def _ends(data: bytes) -> int:
+    return data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
 
 
 def _from(skip: int, source: Iterator[bytes]) -> Iterator[bytes]:
@@ -52,7 +69,7 @@ def _from(skip: int, source: Iterator[bytes]) -> Iterator[bytes]:
     held = b""
     for block in source if skip else ():
         data, held = _hold(held + block)
-        ends = data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
+        ends = _ends(data)
         if ends >= skip:
             beyond = b"".join(data.splitlines(keepends=True)[skip:]) + held
             if beyond:

@@ -130,21 +130,22 @@ def parse(settings: Mapping[str, Any], origin: Origin) -> Policy:
     policy = Policy(os.path.normpath(os.path.join(origin.folder, root_path)), settings)
     if not policy.roots[1].strip("/"):
         raise SettingsError("root_path", "root_path is the whole file system; name a folder of its own")
-    for path in origin.protected:
-        if _holds(policy.roots[1], path) or _holds(path, policy.roots[1]):
+    root = policy.roots[1]
+    for path in map(os.path.realpath, origin.protected):
+        if _lies_in(path, root) or _lies_in(root, path):
             message = "root_path reaches the clients file, the logs or the state; name a folder apart from them"
             raise SettingsError("root_path", message)
     return policy
 
 
-def _holds(folder: str, path: str) -> bool:
-    """Return whether `path` lies in `folder` or is it: by name, or (bind mounts, letter case) by identity."""
-    folder, path = os.path.realpath(folder), os.path.realpath(path)
+def _lies_in(path: str, folder: str) -> bool:
+    """Return whether `path` is `folder` or below it: by name, or (bind mounts, letter case) by identity."""
     identity = _identity(folder)
     while True:
         if path == folder or (identity is not None and _identity(path) == identity):
             return True
-        if path == (parent := os.path.dirname(path)):
+        parent = os.path.dirname(path)
+        if parent == path:
             return False
         path = parent
 

@@ -29,7 +29,13 @@ class FileRead:
         "type": "object",
         "properties": {
             "path": {"type": "string", "description": "The file, relative to the permitted folder: notes/a.txt."},
-            "offset": {"type": "integer", "minimum": 0, "default": 0, "description": "Lines to skip."},
+            "offset": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 2**53 - 1,
+                "default": 0,
+                "description": "Lines to skip.",
+            },
             "limit": {"type": "integer", "minimum": 1, "description": "Lines to return; left out: as many as fit."},
             "encoding": {
                 "type": "string",

@@ -73,26 +73,24 @@ class FileSearch:
         self, *, text: str, path: str = ".", pattern: str | None = None, ignore_case: bool = False, limit: int = 100
     ) -> dict[str, Any]:
         """Return the matching lines, file by file in the order of `file_list`."""
-        from clitool_tools.file.finder import finder
+        from clitool_tools.file.finder import Finder
 
         self.context.touched(**self.decide(text=text, path=path))
-        find = finder(text, ignore_case=ignore_case)
+        finder = Finder(text, ignore_case=ignore_case)
         most = min(limit, self.context.settings.max_entries)
         matches: list[dict[str, Any]] = []
-        for match in self._matches(path, pattern, find):
+        for match in self._matches(path, pattern, finder):
             if match is None or len(matches) == most:
                 return {"matches": matches, "truncated": True}
             matches.append(match)
         return {"matches": matches, "truncated": False}
 
-    def _matches(self, path: str, pattern: str | None, find: Finder) -> Iterator[dict[str, Any] | None]:
+    def _matches(self, path: str, pattern: str | None, finder: Finder) -> Iterator[dict[str, Any] | None]:
         """Yield the matches; None when enough has been read."""
         for shown, file in self._files(path, pattern):
             try:
-                for number, line in self._lines(file):
-                    excerpt = find(line)
-                    if excerpt is not None:
-                        yield {"path": shown, "line_number": number, "line": excerpt}
+                for number, line in self._found(file, finder):
+                    yield {"path": shown, "line_number": number, "line": line}
             except OSError as error:
                 from clitool.jail import refusal, show
 
@@ -100,14 +98,21 @@ class FileSearch:
             if self._budget < 0:
                 yield None
 
-    def _lines(self, file: FileIO) -> Iterator[tuple[int, bytes]]:
-        """Yield the lines of a text file with their numbers, none of a binary one."""
-        from clitool_tools.file.lines import blocks, lines
+    def _found(self, file: FileIO, finder: Finder) -> Iterator[tuple[int, str]]:
+        """Yield the matching lines of a text file with their numbers, none of a binary one."""
+        from clitool_tools.file.lines import blocks, count, pieces
 
         if b"\0" in os.pread(file.fileno(), _PROBE_BYTES, 0):
             return
         size = os.fstat(file.fileno()).st_size
-        yield from enumerate(lines(blocks(file, min(size, self._budget), self.context.deadline), LONGEST_LINE), 1)
+        number = 1
+        for piece in pieces(blocks(file, min(size, self._budget), self.context.deadline), LONGEST_LINE):
+            if finder.find(piece) >= 0:
+                for index, line in enumerate(piece.splitlines(keepends=True)):
+                    excerpt = finder.excerpt(line)
+                    if excerpt is not None:
+                        yield number + index, excerpt
+            number += count(piece)
         self._budget -= size
 
     def _files(self, path: str, pattern: str | None) -> Iterator[tuple[str, FileIO]]:
