@@ -12,7 +12,7 @@ import typer
 
 from clitool import cli_answers, cli_help
 from clitool.arguments import DEFAULT_TIMEOUT, MAX_TIMEOUT, Request, UsageError, parse
-from clitool.cli_door import INTERRUPTED, REFUSED, fail, here, supervised, usage
+from clitool.cli_door import INTERRUPTED, REFUSED, Door, usage
 
 CHECK_TIMEOUT = 60.0  # it may reach many servers, one after the other
 
@@ -48,6 +48,10 @@ class _Session:
         self.request = Request()
         self.seconds: float | None = None
 
+    def door(self, *, json: bool = False) -> Door:
+        """Return the way out of a command that answers with a document if `json`."""
+        return Door(json=json, verbose=self.request.verbose)
+
 
 def run(words: list[str]) -> int:
     """Do what the command line says and return the exit status; whatever happens, nothing is raised.
@@ -67,7 +71,7 @@ def run(words: list[str]) -> int:
     except BrokenPipeError:  # nobody reads the help any more
         return REFUSED
     except Exception as error:  # noqa: BLE001 - the door's last way out
-        return fail(error)
+        return Door().fail(error)
     return status if isinstance(status, int) else 0
 
 
@@ -84,7 +88,7 @@ def options(  # noqa: PLR0913, PLR0917 - the options that there are
     trust_file: Annotated[bool, typer.Option("--trust-file", help=(
         "Accept a clients file of another owner or readable by others, as in containers."))] = False,
     pretty: Annotated[bool, typer.Option("--pretty", help="Indent JSON.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say more on standard error.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show where an internal error comes from.")] = False,
     version: Annotated[bool, typer.Option("--version", help="Print the version; with --json as JSON.")] = False,
     json: Annotated[bool, typer.Option("--json", hidden=True)] = False,
 ) -> int:
@@ -95,8 +99,7 @@ def options(  # noqa: PLR0913, PLR0917 - the options that there are
     request.clients, request.empty_token_client = clients, empty_token_client
     request.trust_file, request.pretty, request.verbose = trust_file, pretty, verbose
     if version:
-        here(lambda: cli_answers.version(json=json))
-        raise typer.Exit
+        raise typer.Exit(Door(verbose=verbose).here(lambda: cli_answers.version(json=json)))
     if json:
         context.fail("--json goes after the command")
     if timeout is not None and not 0 < timeout <= MAX_TIMEOUT:
@@ -134,7 +137,8 @@ def init(context: typer.Context,
     """Write the sample folder."""
     if not folder:
         context.fail("DIR must not be empty")
-    return here(lambda: cli_answers.init(folder, context.obj.request, json=json), json=json)
+    session: _Session = context.obj
+    return session.door(json=json).here(lambda: cli_answers.init(folder, session.request, json=json))
 
 
 @app.command(help=cli_help.CHECK)
@@ -143,8 +147,9 @@ def check(context: typer.Context,
           json: _Json = False) -> int:
     """Print what a check of everything finds."""
     session: _Session = context.obj
-    return supervised(lambda: cli_answers.check(session.request, os.environ, connect=connect, json=json),
-                      session.seconds or CHECK_TIMEOUT, json=json)
+    return session.door(json=json).supervised(
+        lambda: cli_answers.check(session.request, os.environ, connect=connect, json=json),
+        session.seconds or CHECK_TIMEOUT)
 
 
 @app.command(help=cli_help.EXPLAIN)
@@ -160,8 +165,8 @@ def explain(context: typer.Context, tool: _Tool, params: _Params = None, token_s
     request.tool, request.params = tool, params
     request.token_stdin, request.token_file = token_stdin, token_file
     request.timeout = session.seconds or DEFAULT_TIMEOUT
-    return supervised(lambda: cli_answers.explain(request, os.environ, client or "", json=json), request.timeout,
-                      json=json)
+    return session.door(json=json).supervised(
+        lambda: cli_answers.explain(request, os.environ, client or "", json=json), request.timeout)
 
 
 @app.command(help=cli_help.SCHEMA)
@@ -169,7 +174,7 @@ def schema(context: typer.Context,
            what: Annotated[str, typer.Argument(metavar="TOOL|clients", help="A tool's name, or 'clients'.")]) -> int:
     """Print a schema."""
     session: _Session = context.obj
-    return supervised(lambda: cli_answers.schema(what), session.seconds or DEFAULT_TIMEOUT)
+    return session.door().supervised(lambda: cli_answers.schema(what), session.seconds or DEFAULT_TIMEOUT)
 
 
 @token.command("issue", help=cli_help.ISSUE)
@@ -189,8 +194,9 @@ def token_issue(
         context.fail("--create and --scope go together: they make a new client")
     from clitool.token_list import Wish
 
+    session: _Session = context.obj
     wish = Wish(client, token_id, expires, scope or ())
-    return here(lambda: cli_answers.issue(wish, context.obj.request, os.environ))
+    return session.door().here(lambda: cli_answers.issue(wish, session.request, os.environ))
 
 
 @token.command("list", help=cli_help.LIST_TOKENS)
@@ -200,14 +206,16 @@ def token_list(
     json: _Json = False,
 ) -> int:
     """Print the tokens there are."""
-    return here(lambda: cli_answers.tokens(context.obj.request, os.environ, client, json=json), json=json)
+    session: _Session = context.obj
+    return session.door(json=json).here(lambda: cli_answers.tokens(session.request, os.environ, client, json=json))
 
 
 @token.command("revoke", help=cli_help.REVOKE)
 def token_revoke(context: typer.Context, client: _Client,
                  token_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the token.")]) -> int:
     """Remove a token."""
-    return here(lambda: cli_answers.revoke(context.obj.request, os.environ, client, token_id))
+    session: _Session = context.obj
+    return session.door().here(lambda: cli_answers.revoke(session.request, os.environ, client, token_id))
 
 
 def _hand_over(context: typer.Context) -> int:

@@ -30,84 +30,89 @@ class Output:
         self.hints = hints
 
 
-def here(work: Callable[[], Output], *, json: bool = False) -> int:
-    """Do the work in this process, print what it returns, and return the exit status.
+class Door:
+    """One command's way out.
 
     Args:
-        work: may raise anything; SIGINT and SIGTERM come to it as `KeyboardInterrupt`, so that it can tidy up.
         json: whether trouble is also told as a document on standard output.
+        verbose: whether standard error shows where an unforeseen error comes from.
     """
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        output = work()
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except Exception as error:  # noqa: BLE001 - the door's one way out
-        return fail(error, json=json)
-    for hint in output.hints:
-        _tell(hint)
-    return output.status if answer.write(STDOUT, output.data) else REFUSED
 
+    def __init__(self, *, json: bool = False, verbose: bool = False) -> None:
+        self._json = json
+        self._verbose = verbose
 
-def supervised(work: Callable[[], Output], seconds: float, *, json: bool = False) -> int:
-    """Do the same with work that runs code of plugins, which may print, hang or crash: in a worker of its own."""
-    from clitool.worker import supervise
+    def here(self, work: Callable[[], Output]) -> int:
+        """Do the work in this process, print what it returns, and return the exit status.
 
-    ending = supervise(lambda channel: _work(work, channel, json=json), seconds, note)
-    if ending.document is not None:
-        answer.write(STDOUT, ending.document)
-        return ending.status
-    if ending.error is not None and ending.error.reason == "interrupted":
-        return INTERRUPTED
-    return fail(ending.error or RuntimeError(), json=json)
+        The work may raise anything; SIGINT and SIGTERM come to it as `KeyboardInterrupt`, so that it can tidy up.
+        """
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        try:
+            output = work()
+        except KeyboardInterrupt:
+            return INTERRUPTED
+        except Exception as error:  # noqa: BLE001 - the door's one way out
+            return self.fail(error)
+        for hint in output.hints:
+            note(_line(hint))
+        return output.status if answer.write(STDOUT, output.data) else REFUSED
+
+    def supervised(self, work: Callable[[], Output], seconds: float) -> int:
+        """Do the same with work that runs code of plugins, which may print, hang or crash: in a worker of its own."""
+        from clitool.worker import supervise
+
+        ending = supervise(lambda channel: self._work(work, channel), seconds, note)
+        if ending.document is not None:
+            return ending.status if answer.write(STDOUT, ending.document) else REFUSED
+        if ending.error is not None and ending.error.reason == "interrupted":
+            return INTERRUPTED
+        return self.fail(ending.error or RuntimeError("the worker gave neither answer nor error"))
+
+    def fail(self, error: BaseException) -> int:
+        """Tell that the command failed, one line for each problem; return the exit status."""
+        for line in self._lines(error):
+            note(_line(line))
+        answer.write(STDOUT, self._document(error))
+        return REFUSED
+
+    def _work(self, work: Callable[[], Output], channel: Channel) -> None:
+        try:
+            output = work()
+        except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, SystemExit too
+            output = Output(self._document(error), REFUSED, self._lines(error))
+        for hint in output.hints:
+            channel.note(one_line(hint))
+        channel.answer(output.data, output.status)
+
+    def _document(self, error: BaseException) -> bytes:
+        return answer.encode(report(error)) if self._json else b""
+
+    def _lines(self, error: BaseException) -> list[str]:
+        from clitool.clients_file import ClientsFileError
+
+        if isinstance(error, ClientsFileError):
+            return error.problems[:MAX_PROBLEMS]
+        if isinstance(error, ClitoolError):
+            return [str(error)]
+        lines = [f"internal error: {type(error).__name__}{_logged(error)}"]
+        if self._verbose:
+            from traceback import format_exception
+
+            lines += "".join(format_exception(error)).splitlines()
+        return lines
 
 
 def usage(usage_text: str, message: str) -> int:
     """Tell that the command line is wrong: the usage to people, a document to programs; return the exit status."""
-    text = f"{usage_text}\n\nError: {message}\n"
+    text = f"{usage_text}\n\nError: {one_line(message)}\n"
     answer.write(STDERR, text.encode("utf-8", "backslashreplace"))
     answer.write(STDOUT, answer.encode(report(InvalidParams(message, "usage"))))
     return USAGE
 
 
-def _work(work: Callable[[], Output], channel: Channel, *, json: bool) -> None:
-    try:
-        output = work()
-    except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, SystemExit too
-        for line in _lines(error):
-            channel.note(one_line(line))
-        channel.answer(_document(error) if json else b"", REFUSED)
-        return
-    for hint in output.hints:
-        channel.note(one_line(hint))
-    channel.answer(output.data, output.status)
-
-
-def fail(error: BaseException, *, json: bool = False) -> int:
-    """Tell that the command failed, one line for each problem; return the exit status."""
-    for line in _lines(error):
-        _tell(line)
-    if json:
-        answer.write(STDOUT, _document(error))
-    return REFUSED
-
-
-def _tell(sentence: str) -> None:
-    note(one_line(sentence).encode("utf-8", "backslashreplace"))
-
-
-def _document(error: BaseException) -> bytes:
-    return answer.encode(report(error))
-
-
-def _lines(error: BaseException) -> list[str]:
-    from clitool.clients_file import ClientsFileError
-
-    if isinstance(error, ClientsFileError):
-        return error.problems[:MAX_PROBLEMS]
-    if isinstance(error, ClitoolError):
-        return [str(error)]
-    return [f"internal error: {type(error).__name__}{_logged(error)}"]
+def _line(text: str) -> bytes:
+    return one_line(text).encode("utf-8", "backslashreplace")
 
 
 def _logged(error: BaseException) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _WORD = "[A-Za-z0-9_.-]+"
 _NAME: Schema = {"type": "string", "minLength": 1, "maxLength": 64, "pattern": "^[A-Za-z0-9_.-]+$"}
 _SCOPE: Schema = {"type": "string", "pattern": rf"^(\*|{_WORD}:(\*|{_WORD}))$"}
-_DATE: Schema = {"type": ["string", "null"], "format": "date", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}
+_DATE: Schema = {"type": "string", "format": "date", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}
 
 # Constraints on a text that `${…}` may break, as it stands for another text; whether that one fits is seen at a call.
 _ABOUT_TEXTS = ("enum", "const", "pattern", "minLength", "maxLength", "format")

@@ -53,7 +53,7 @@ ONE_FINDING = [
     pytest.param(USE + f"    tokens:\n      - {{id: x, sha256: {DIGEST}, "
                  f"expires: {in_days(0)}}}\n", "5 warning: the token 'x' of client 'a' expires on", id="last day"),
     pytest.param(USE + f"    tokens:\n      - {{id: x, sha256: {DIGEST}, "
-                 f"expires: {in_days(14)}}}\n", "5 warning: the token 'x' of client 'a' expires on", id="two weeks left"),
+                 f"expires: {in_days(14)}}}\n", "5 warning: the token 'x' of client 'a' expires", id="two weeks left"),
     pytest.param(USE + f"    tokens:\n      - {{id: y, sha256: {'d' * 64}}}\n"
                  f"      - {{id: x, sha256: {DIGEST}, expires: {in_days(-1)}}}\n",
                  "6 warning: the token 'x' of client 'a' expired on", id="expired"),

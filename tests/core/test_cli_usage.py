@@ -8,12 +8,15 @@ import re
 import signal
 import subprocess
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from command import CLITOOL, PLUGINS, Result, environment, run
 
 from clitool import arguments, cli
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 COMMANDS = ["list", "verify", "call", "init", "check", "explain", "schema", "token"]
 PAGES = [[], *([each] for each in COMMANDS), *(["token", each] for each in ("issue", "list", "revoke"))]
@@ -191,14 +194,17 @@ def test_whatever_happens_in_a_command_is_one_line(monkeypatch: pytest.MonkeyPat
     monkeypatch.delenv("LOGS_DIRECTORY", raising=False)
     previous = signal.getsignal(signal.SIGTERM)
     try:
-        cli.run(["--version"])
+        assert cli.run(["--version"]) == 1
+        out, err = capfd.readouterr()
+        assert cli.run(["-v", "--version"]) == 1
     finally:
         signal.signal(signal.SIGTERM, previous)
-    out, err = capfd.readouterr()
+    assert "clitool: Traceback" in capfd.readouterr().err, "who asks for it sees where it comes from"
     assert out == ""
     assert err.startswith("clitool: internal error: RuntimeError; the log has it under ")
     assert "hunter2" not in err
-    logs = list(Path(tmp_path).rglob("core.log"))
+    assert err.count("\n") == 1
+    logs = list(tmp_path.rglob("core.log"))
     assert len(logs) == 1
     assert "hunter2" in logs[0].read_text()
 
