@@ -9,11 +9,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
+_DOCUMENT = '{"ok":false,"error":"%s","code":"execution_error","details":{"reason":"%s"}}\n'
+
 
 def main() -> NoReturn:
     """Run the command line and end the process with its exit status."""
-    _open_standard_descriptors()
-    os._exit(_status(sys.argv[1:]))  # nothing is left to finalise, and hosts wait for the process to be gone
+    status = 1
+    try:
+        _open_standard_descriptors()
+        status = _status(sys.argv[1:])
+    except KeyboardInterrupt:  # while modules load; later the supervisor hears it
+        os.write(1, (_DOCUMENT % ("the program was interrupted", "interrupted")).encode())
+    except BaseException as error:  # noqa: BLE001 - no memory, no /dev/null, …: whatever happens becomes a document
+        os.write(1, (_DOCUMENT % ("the program failed inside", "internal")).encode())
+        os.write(2, f"clitool: internal error: {type(error).__name__}\n".encode())
+    finally:
+        os._exit(status)  # nothing is left to finalise, and hosts wait for the process to be gone
 
 
 def _status(words: list[str]) -> int:

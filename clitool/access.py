@@ -63,10 +63,15 @@ def disable(catalog: Catalog, clients: Clients) -> None:
         raise ClientsFileError([clients.where(where, f"{name!r} is neither a tool nor a family") for name in unknown])
 
 
-def explain(channel: Channel, error: BaseException) -> None:
-    """Tell the owner on stderr what the caller is not told."""
+def explain(channel: Channel, error: BaseException, *, verbose: bool = False) -> None:
+    """Tell the owner on stderr what the caller is not told; of an unforeseen error, the traceback if `verbose`."""
     if isinstance(error, ClientsFileError):
         for problem in error.problems[:MAX_NOTES]:
             channel.note(problem)
     elif not isinstance(error, ClitoolError):
         channel.note(f"internal error: {type(error).__name__}")
+        if verbose:
+            from traceback import format_exception
+
+            for line in "".join(format_exception(error)).splitlines():
+                channel.note(line)

@@ -34,7 +34,7 @@ def encode(document: object, *, pretty: bool = False) -> bytes:
         if search(_MANY_DIGITS, data := text.encode()):  # perhaps a large integer: look closely, and only then
             text = json.dumps(_safe(document), allow_nan=False, default=_convert, indent=indent, separators=separators)
             data = text.encode()
-    except (ValueError, TypeError, RecursionError) as error:
+    except (ValueError, TypeError, BufferError, RecursionError) as error:
         raise ExecutionError("the tool's result holds a value that JSON cannot express", "bad_result") from error
     if len(data) >= MAX_BYTES:
         raise ExecutionError("the answer is too large; ask for less", "answer_size")
@@ -76,6 +76,8 @@ def _safe(value: object) -> object:
         return {key: _safe(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_safe(item) for item in value]
+    if isinstance(value, (set, frozenset)):
+        return _safe(_convert(value))
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > SAFE_INTEGER:
         return str(value)
     return value

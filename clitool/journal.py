@@ -43,6 +43,10 @@ class Journal:
         """Remember who calls."""
         self._client = caller.client.name
 
+    def logged_under(self) -> str:
+        """Return the reference under which the log has this call, or nothing if there is no log."""
+        return self.reference if self.log.directory else ""
+
     def logger(self, family: str) -> Logger:
         """Return the logger of a family's tools for this call."""
         return Logger(self.log, f"tool_{family}", self.reference)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from clitool import answer
 from clitool.access import disable, explain, find_clients
 from clitool.catalog import Catalog
-from clitool.errors import ClitoolError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,10 +22,10 @@ def work(request: Request, environment: Mapping[str, str], channel: Channel) -> 
         clients = find_clients(request, environment)
         if clients is not None:
             disable(catalog, clients)
-    except ClitoolError as error:
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with it
         # The list is public and static: a broken clients file neither stops nor shortens it (host.md L1).
         catalog.disable(())
-        explain(channel, error)
+        explain(channel, error, verbose=request.verbose)
     document = [describe(tool) for _, tool in catalog.tools()]
     for warning in catalog.warnings:
         channel.note(warning)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import monotonic
 
 from clitool import answer
-from clitool.errors import ClitoolError, report
+from clitool.errors import ClitoolError, one_line, report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     Work = Callable[[Request, Mapping[str, str], Channel], tuple[bytes, int]]
 
 STDIN, STDOUT, STDERR = 0, 1, 2
+MAX_NOTE = 4000  # bytes: a pipe that takes anything takes 4096
 
 
 def run(request: Request, environment: Mapping[str, str]) -> int:
@@ -28,8 +29,7 @@ def run(request: Request, environment: Mapping[str, str]) -> int:
     document = ending.document
     if document is None:
         document = _without_answer(request, ending, monotonic() - started)
-    answer.write(STDOUT, document)
-    return ending.status
+    return ending.status if answer.write(STDOUT, document) else 1
 
 
 def refuse(problem: UsageError) -> int:
@@ -40,8 +40,11 @@ def refuse(problem: UsageError) -> int:
 
 
 def note(line: bytes) -> None:
-    """Print one line on the real standard error."""
-    answer.write(STDERR, b"clitool: " + line.replace(b"\n", b" ") + b"\n")
+    """Print one line on the real standard error, or nothing if nobody reads there: no answer waits for that."""
+    from select import select
+
+    if select([], [STDERR], [], 0)[1]:
+        answer.write(STDERR, b"clitool: " + line[:MAX_NOTE] + b"\n")
 
 
 def error_document(request: Request, error: BaseException, reference: str = "") -> bytes:
@@ -56,7 +59,7 @@ def _answer(request: Request, environment: Mapping[str, str], channel: Channel) 
     except BaseException as error:  # noqa: BLE001 - the door's one way out: whatever happens becomes a document
         from clitool.access import explain
 
-        explain(channel, error)
+        explain(channel, error, verbose=request.verbose)
         data, status = error_document(request, error), 1
     _flush()
     channel.answer(data, status)
@@ -97,4 +100,4 @@ def _without_answer(request: Request, ending: Ending, seconds: float) -> bytes:
 def _say(command: str, error: Exception) -> None:
     # Hosts look at the standard error of `list` and `verify` only; of `call` the document says it all.
     if command != "call":
-        note(str(error).encode())
+        note(one_line(str(error)).encode())

@@ -11,7 +11,8 @@ import signal
 from select import POLLIN, poll
 from time import monotonic
 
-from clitool.errors import ExecutionError
+from clitool.answer import MAX_BYTES
+from clitool.errors import ExecutionError, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,23 +22,29 @@ if TYPE_CHECKING:
 _NOTE, _ABOUT, _ANSWER = b"N", b"A", b"D"
 _HEADER = 9  # one byte of kind, eight of length
 _CHUNK = 1 << 20
+_MAX_NOTES = 100  # a tool that floods standard error fills no host's memory
 _REAP_SECONDS = 0.2  # a worker in an uninterruptible system call is left to init
 
 
 class Channel:
     """The worker's way to its supervisor."""
 
-    __slots__ = ("_descriptor",)
+    __slots__ = ("_descriptor", "_end")
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, end: float) -> None:
         self._descriptor = descriptor
+        self._end = end
+
+    def remaining(self) -> float:
+        """Return the seconds until the supervisor ends this process, never below zero."""
+        return max(0.0, self._end - monotonic())
 
     def note(self, line: str) -> None:
         """Have the supervisor print a line on the real standard error."""
-        self._send(_NOTE, line.encode("utf-8", "backslashreplace"))
+        self._send(_NOTE, one_line(line).encode())
 
     def about(self, facts: bytes) -> None:
-        """Leave what the supervisor must know if this process ends without an answer; the last one counts."""
+        """Leave what the supervisor must know if this process ends without an answer; the first one counts."""
         self._send(_ABOUT, facts)
 
     def answer(self, document: bytes, status: int) -> None:
@@ -57,15 +64,15 @@ class Ending:
         document: the answer, or None.
         status: the exit status that goes with it.
         error: why there is no answer, or None.
-        about: the last facts the worker left.
+        about: the facts that the worker left for this case.
     """
 
     __slots__ = ("about", "document", "error", "status")
 
-    def __init__(self) -> None:
+    def __init__(self, error: ExecutionError | None = None) -> None:
         self.document: bytes | None = None
         self.status = 1
-        self.error: ExecutionError | None = None
+        self.error = error
         self.about = b""
 
 
@@ -78,36 +85,53 @@ def supervise(work: Callable[[Channel], object], seconds: float, note: Callable[
         note: gets each line meant for the real standard error.
     """
     end = monotonic() + seconds
+    try:
+        supervisor = _start(work, end, note)
+    except OSError as error:
+        return Ending(ExecutionError(f"no process can be started for the call: {error.strerror}", "io"))
+    try:
+        return supervisor.wait(end)
+    finally:
+        supervisor.close()
+
+
+def _start(work: Callable[[Channel], object], end: float, note: Callable[[bytes], object]) -> _Supervisor:
     signals = _Signals()
     frames, frames_write = os.pipe()
     life, life_write = os.pipe()
     pid = os.fork()
     if pid == 0:
-        _work(work, Channel(frames_write), life, (frames, life_write))
+        _work(work, Channel(frames_write, end), life, (frames, life_write), signals)
     os.close(frames_write)
     os.close(life)
-    supervisor = _Supervisor(pid, frames, signals, note)
-    try:
-        return supervisor.wait(end)
-    finally:
-        supervisor.kill()
-        os.close(frames)
-        os.close(life_write)
+    return _Supervisor(pid, frames, life_write, signals, note)
 
 
 class _Signals:
     """Signals as bytes on a pipe, so that nothing is interrupted half-way."""
 
     def __init__(self) -> None:
-        self.descriptor, write = os.pipe()
+        self.descriptor, self._write = os.pipe()
         os.set_blocking(self.descriptor, False)
-        os.set_blocking(write, False)
-        signal.set_wakeup_fd(write, warn_on_full_buffer=False)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD))  # a host's mask
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
-            # What the caller had ignored (nohup, a background job) stays ignored; only the child we must hear of.
-            if number == signal.SIGCHLD or signal.getsignal(number) != signal.SIG_IGN:
-                signal.signal(number, _pass)
+        os.set_blocking(self._write, False)
+        # What the caller had ignored (nohup, a background job) stays ignored; only the child we must hear of.
+        self._heard = [
+            number
+            for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
+            if number == signal.SIGCHLD or signal.getsignal(number) != signal.SIG_IGN
+        ]
+        signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
+        for number in self._heard:
+            signal.signal(number, _pass)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, self._heard)  # a host's mask
+
+    def release(self) -> None:
+        """Let signals end this process as they end any other, also while it writes to a host that does not read."""
+        signal.set_wakeup_fd(-1)
+        for number in self._heard:
+            signal.signal(number, signal.SIG_DFL)
+        os.close(self.descriptor)
+        os.close(self._write)
 
     def take(self) -> bytes:
         """Return the numbers of the signals that came since the last time."""
@@ -122,12 +146,15 @@ def _pass(_number: int, _frame: object) -> None:
 
 
 class _Supervisor:
-    def __init__(self, pid: int, frames: int, signals: _Signals, note: Callable[[bytes], object]) -> None:
+    def __init__(self, pid: int, frames: int, life: int, signals: _Signals, note: Callable[[bytes], object]) -> None:
         self._pid = pid
         self._frames = frames
+        self._life = life
         self._signals = signals
         self._note = note
+        self._notes = 0
         self._buffer = bytearray()
+        self._dead = False
         self._ending = Ending()
         os.set_blocking(frames, False)
 
@@ -135,13 +162,19 @@ class _Supervisor:
         waiting = poll()
         waiting.register(self._frames, POLLIN)
         waiting.register(self._signals.descriptor, POLLIN)
-        while self._ending.document is None and self._ending.error is None:
-            remaining = end - monotonic()
-            if remaining <= 0 or not waiting.poll(remaining * 1000):
-                self._fail("the call took too long and was stopped", "timeout")
-            else:
+        while self._is_open():
+            remaining = max(0.0, end - monotonic())
+            # Of a dead worker only what it left in the pipe is taken: a child of its own may hold that open.
+            if waiting.poll(0 if self._dead else remaining * 1000) and remaining:
                 self._look()
+            elif self._dead:
+                self._fail("the tool ended its process without an answer", "crashed")
+            else:
+                self._fail("the call took too long and was stopped", "timeout")
         return self._ending
+
+    def _is_open(self) -> bool:
+        return self._ending.document is None and self._ending.error is None
 
     def _look(self) -> None:
         came = self._signals.take()
@@ -149,44 +182,45 @@ class _Supervisor:
             self._fail("the program was interrupted", "interrupted")
             return
         # Whether the worker is dead is asked before its frames are read: then nothing of it can be missed.
-        dead = signal.SIGCHLD in came and _is_dead(self._pid)
-        open_ended = self._read()
-        if self._ending.document is None and (dead or not open_ended):
-            self._fail("the tool ended its process without an answer", "crashed")
+        self._dead = self._dead or (signal.SIGCHLD in came and _is_dead(self._pid))
+        self._read()
 
     def _fail(self, message: str, reason: str) -> None:
         self._ending.error = ExecutionError(message, reason)
 
-    def _read(self) -> bool:
-        """Take in all frames that are there; return whether more may come."""
-        while True:
-            try:
-                data = os.read(self._frames, _CHUNK)
-            except BlockingIOError:
-                return True
-            if not data:
-                return False
-            self._buffer += data
-            self._parse()
+    def _read(self) -> None:
+        """Take in what is there now, and no more: a worker that never pauses must not outlast its deadline."""
+        try:
+            data = os.read(self._frames, _CHUNK)
+        except BlockingIOError:
+            return
+        self._buffer += data
+        self._parse()
+        if not data and self._is_open():
+            self._fail("the tool ended its process without an answer", "crashed")
 
     def _parse(self) -> None:
-        while len(self._buffer) >= _HEADER:
-            length = int.from_bytes(self._buffer[1:_HEADER], "big")
+        while len(self._buffer) >= _HEADER and self._is_open():
+            kind, length = bytes(self._buffer[:1]), int.from_bytes(self._buffer[1:_HEADER], "big")
+            if not _is_frame(kind, length):
+                self._fail("the tool disturbed the program, which gave the call up", "crashed")
+                return
             if len(self._buffer) < _HEADER + length:
                 return
-            kind, payload = bytes(self._buffer[:1]), bytes(self._buffer[_HEADER : _HEADER + length])
+            payload = bytes(self._buffer[_HEADER : _HEADER + length])
             del self._buffer[: _HEADER + length]
             self._accept(kind, payload)
 
     def _accept(self, kind: bytes, payload: bytes) -> None:
-        if kind == _NOTE:
-            self._note(payload)
-        elif kind == _ABOUT:
-            self._ending.about = payload
-        elif self._ending.document is None:
+        if kind == _ANSWER:
             self._ending.status, self._ending.document = payload[0], payload[1:]
+        elif kind == _ABOUT:
+            self._ending.about = self._ending.about or payload
+        elif self._notes < _MAX_NOTES:
+            self._notes += 1
+            self._note(payload)
 
-    def kill(self) -> None:
+    def close(self) -> None:
         """End the worker's whole group: at the deadline, and also after the answer, so that no call leaves orphans."""
         for kill in (os.kill, os.killpg):
             try:
@@ -194,6 +228,9 @@ class _Supervisor:
             except OSError:
                 continue  # gone already, or not yet a group of its own
         self._reap(monotonic() + _REAP_SECONDS)
+        self._signals.release()
+        os.close(self._frames)
+        os.close(self._life)
 
     def _reap(self, end: float) -> None:
         waiting = poll()
@@ -201,8 +238,14 @@ class _Supervisor:
         while not os.waitpid(self._pid, os.WNOHANG)[0]:
             if monotonic() >= end:
                 return
-            waiting.poll((end - monotonic()) * 1000)
+            waiting.poll(max(0.0, end - monotonic()) * 1000)
             self._signals.take()
+
+
+def _is_frame(kind: bytes, length: int) -> bool:
+    # A tool can write into every descriptor of its process, also into this pipe.
+    least = 1 if kind == _ANSWER else 0
+    return kind in (_NOTE, _ABOUT, _ANSWER) and least <= length <= MAX_BYTES + 1
 
 
 def _is_dead(pid: int) -> bool:
@@ -212,14 +255,14 @@ def _is_dead(pid: int) -> bool:
     return True  # macOS before Python 3.13: nothing but an ended worker raises SIGCHLD here
 
 
-def _work(work: Callable[[Channel], object], channel: Channel, life: int, not_ours: tuple[int, ...]) -> NoReturn:
+def _work(
+    work: Callable[[Channel], object], channel: Channel, life: int, not_ours: tuple[int, ...], signals: _Signals
+) -> NoReturn:
     try:
         os.setsid()
+        signals.release()
         for descriptor in not_ours:
             os.close(descriptor)
-        signal.set_wakeup_fd(-1)
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
-            signal.signal(number, signal.SIG_DFL)
         _die_with_parent(life)
         _leave_no_core()
         _silence()
@@ -239,6 +282,7 @@ def _silence() -> None:
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 1)
     os.dup2(null, 2)
+    os.close(null)
 
 
 def _die_with_parent(life: int) -> None:

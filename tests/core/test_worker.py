@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -24,6 +25,10 @@ ENDS = [
     pytest.param("crash", "crashed", id="segmentation fault"),
     pytest.param("orphan", "crashed", id="dead worker whose child holds the pipe"),
     pytest.param("close everything", "crashed", id="every descriptor closed"),
+    pytest.param("garbage", "crashed", id="garbage in every descriptor"),
+    pytest.param("empty answer", "crashed", id="a forged answer without content"),
+    pytest.param("endless answer", "crashed", id="a forged answer of 2^64 bytes"),
+    pytest.param("signal bytes", "crashed", id="a forged signal"),
     pytest.param("sys.exit", "internal", id="sys.exit"),
     pytest.param("raise", "internal", id="an unforeseen exception"),
     pytest.param("interrupt", "internal", id="KeyboardInterrupt"),
@@ -32,6 +37,7 @@ ENDS = [
     pytest.param("recurse", "internal", id="endless recursion"),
     pytest.param("nan", "bad_result", id="NaN"),
     pytest.param("object", "bad_result", id="a Python object"),
+    pytest.param("scattered bytes", "bad_result", id="bytes that do not lie together"),
     pytest.param("nested", "bad_result", id="a tower of lists"),
     pytest.param("too much", "answer_size", id="70 MB"),
 ]
@@ -53,6 +59,14 @@ def test_a_tool_that_ends_badly_is_one_execution_error(call: Call, how: str, rea
 def test_a_tool_that_goes_on_is_stopped_at_the_deadline(call: Call, how: str) -> None:
     """Also C code that holds the interpreter's lock cannot outlast the deadline."""
     assert call("trouble", how=how, before=("--timeout", "1")).verdict == ("execution_error", "timeout")
+
+
+def test_a_tool_that_floods_standard_error_is_cut_short_and_stopped_at_the_deadline(call: Call) -> None:
+    """A worker that never pauses neither outlasts its deadline nor fills its host's memory."""
+    result = call("trouble", how="flood", before=("--timeout", "1"))
+
+    assert result.verdict == ("execution_error", "timeout")
+    assert len(result.stderr) < 200_000
 
 
 def test_what_a_tool_prints_is_not_part_of_the_answer(call: Call) -> None:
@@ -125,7 +139,7 @@ def test_values_that_json_lacks_are_converted_as_documented(call: Call) -> None:
 def test_integers_that_a_float_cannot_hold_are_text(call: Call) -> None:
     result = call("trouble", how="big numbers").document["result"]
 
-    assert result == [2**53 - 1, str(2**53), str(-(2**53)), str(2**64), True, {"n": str(10**30)}]
+    assert result == [2**53 - 1, str(2**53), str(-(2**53)), str(2**64), True, {"n": str(10**30)}, [str(2**60)]]
 
 
 def test_the_answer_is_ascii_also_for_half_a_character(call: Call) -> None:
@@ -161,6 +175,31 @@ def test_a_reader_that_leaves_ends_the_program_quietly(clients_path: Path) -> No
         process.stdout.read(10)
         process.stdout.close()
         assert process.stderr.read() == b""
+    assert process.returncode == 1
+
+
+def test_a_signal_ends_the_program_while_nobody_reads_its_answer(clients_path: Path) -> None:
+    with _start(clients_path, "megabytes") as process:
+        assert process.stdout
+        process.stdout.read(10)
+        process.terminate()
+        assert process.wait(timeout=10) == -signal.SIGTERM
+
+
+def test_a_standard_error_that_nobody_reads_does_not_hold_the_answer_up(tmp_path: Path) -> None:
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+    with suppress(BlockingIOError):
+        while True:
+            os.write(write, b"x" * 4096)
+    os.set_blocking(write, True)
+
+    done = subprocess.run([CLITOOL, "--clients", str(tmp_path / "none"), "list"], stdout=subprocess.PIPE, stderr=write,
+                          check=False, env=environment(), timeout=30)
+
+    assert json.loads(done.stdout)
+    os.close(read)
+    os.close(write)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -213,7 +252,69 @@ def test_a_full_disk_behind_stdout_ends_the_program_quietly(clients_path: Path) 
     with open("/dev/full", "wb") as full:
         done = subprocess.run([CLITOOL, "list"], stdout=full, stderr=subprocess.PIPE, check=False, env=environment())
 
-    assert done.stderr == b""
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
+@pytest.mark.parametrize("descriptors", [5, 6, 7, 8, 9])
+def test_too_few_descriptors_are_one_execution_error(clients_path: Path, descriptors: int) -> None:
+    script = f'ulimit -n {descriptors}; exec "$0" --clients "$1" call trouble'
+
+    done = subprocess.run(["/bin/sh", "-c", script, CLITOOL, str(clients_path)], capture_output=True, check=False,
+                          env=environment(), cwd="/")
+
+    assert Result(done.returncode, done.stdout, done.stderr).verdict[0] in {"execution_error", "auth_failed"}
+    assert b"Traceback" not in done.stderr
+
+
+NO_FORK = [
+    pytest.param("BlockingIOError(11, 'Resource temporarily unavailable')", "io", id="too many processes"),
+    pytest.param("MemoryError", "internal", id="no memory"),
+    pytest.param("KeyboardInterrupt", "interrupted", id="an interruption before anybody listens"),
+]
+
+
+@pytest.mark.parametrize(("error", "reason"), NO_FORK)
+def test_a_program_that_cannot_even_start_its_worker_answers_with_a_document(error: str, reason: str) -> None:
+    code = f"""
+import os, sys
+def fork():
+    raise {error}
+os.fork = fork
+sys.argv = ["clitool", "call", "trouble"]
+from clitool.__main__ import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, check=False, env=environment())
+
+    assert Result(done.returncode, done.stdout, done.stderr).verdict == ("execution_error", reason)
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_tools_own_deadline_lies_before_that_of_its_supervisor() -> None:
+    """However late a call gets so far, a tool that watches its deadline can still answer with its own words."""
+    from clitool.arguments import Request
+    from clitool.calling import _deadline
+    from clitool.worker import Channel
+
+    request = Request("call")
+    channel = Channel(-1, time.monotonic() + request.timeout / 2)
+
+    assert _deadline(request, channel).remaining() < channel.remaining()
+
+
+def test_verbose_tells_the_owner_where_an_unforeseen_error_came_from(call: Call) -> None:
+    quiet, verbose = call("trouble", how="raise"), call("trouble", how="raise", before=("-v",))
+
+    assert quiet.stderr == b"clitool: internal error: RuntimeError\n"
+    assert b"trouble.py" in verbose.stderr
+    assert b"trouble.py" not in verbose.stdout
+
+
+def test_without_a_log_no_answer_claims_that_the_log_has_it(call: Call) -> None:
+    document = call("trouble", how="raise").document
+
+    assert document["error"] == "the call failed inside"
+    assert document["details"] == {"reason": "internal", "reference": ""}
 
 
 def _start(clients: Path, how: str, **more: Any) -> subprocess.Popen[bytes]:
