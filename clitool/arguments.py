@@ -74,6 +74,7 @@ def parse(words: Sequence[str]) -> Request | None:
     request = Request()
     reader = _Reader(words, request)
     reader.options(_GLOBAL)
+    reader.end_of_options()
     request.command = reader.next_word() or ""
     if request.command not in COMMANDS:
         return None
@@ -105,12 +106,16 @@ class _Reader:
         while self._words and self._words[0].startswith("-") and self._words[0] not in ("-", "--"):
             self._option(self._words.pop(0), known)
 
+    def end_of_options(self) -> None:
+        """Take in the `--` that says that no option follows."""
+        if self._words[:1] == ["--"]:
+            self._words.pop(0)
+
     def tool(self, known: dict[str, tuple[str, bool]]) -> None:
         # The first word is the tool even if it begins with a dash, unless it is one of our options.
         while self._words and self._words[0].partition("=")[0] in (*known, *_HELP):
             self._option(self._words.pop(0), known)
-        if self._words[:1] == ["--"]:
-            self._words.pop(0)
+        self.end_of_options()
         tool = self.next_word()
         if tool is None and not self.wants_help:
             self._fail(ToolNotFound("name the tool: clitool call TOOL --token-stdin --params JSON"))
@@ -128,9 +133,9 @@ class _Reader:
             self.wants_help = True
         elif option not in known:
             self._unknown(option, known)
-        elif option in self._seen:
-            self._usage(f"{option} is given twice")
         else:
+            if option in self._seen:
+                self._usage(f"{option} is given twice")
             self._seen.add(option)
             self._set(option, known[option], value if equals else None)
 
@@ -162,7 +167,10 @@ class _Reader:
 
     def _unknown(self, option: str, known: dict[str, tuple[str, bool]]) -> None:
         if option in _GLOBAL:
-            self._usage(f"{option} goes before the command: clitool {option} … {self._request.command or 'COMMAND'}")
+            self._usage(f"{option} goes before the command: clitool {option} … {self._request.command}")
+            return
+        if option in _LOCAL["call"] and not self._request.command:
+            self._usage(f"{option} goes after the command")
             return
         from difflib import get_close_matches
 

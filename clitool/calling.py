@@ -10,6 +10,7 @@ from clitool.catalog import Catalog
 from clitool.errors import AuthFailed
 from clitool.journal import Journal
 from clitool.machine import STDERR, STDIN, STDOUT, error_document
+from clitool.tokens import read_chunk
 from clitool.tool import Deadline
 
 TYPE_CHECKING = False
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from clitool.worker import Channel
 
 DOOR = "call"
-_NO_TOKEN = "no token was sent: pipe it into standard input and say --token-stdin"  # noqa: S105 - a sentence
-_EMPTY_TOKEN = (  # noqa: S105 - a sentence too; the only text that the owner of such a host will see
+_NOT_SENT = "no token was sent: pipe it into standard input and say --token-stdin"
+_NOT_FORWARDED = (  # the only text that the owner of such a host will see
     "the token is empty: this host does not forward its callers' tokens; see --empty-token-client in the documentation"
 )
 
@@ -36,9 +37,9 @@ def work(request: Request, environment: Mapping[str, str], channel: Channel) -> 
         result = _result(request, environment, channel, journal)
         data = answer.encode({"ok": True, "result": result}, pretty=request.pretty)
     except BaseException as error:  # noqa: BLE001 - this door's one way out: whatever happens becomes a document
-        explain(channel, error)
+        explain(channel, error, verbose=request.verbose)
         journal.outcome(error)
-        return error_document(request, error, journal.reference), 1
+        return error_document(request, error, journal.logged_under()), 1
     journal.outcome(None)
     return data, 0
 
@@ -46,7 +47,7 @@ def work(request: Request, environment: Mapping[str, str], channel: Channel) -> 
 def _result(request: Request, environment: Mapping[str, str], channel: Channel, journal: Journal) -> Any:  # noqa: ANN401
     line = read_token(request)
     if not line.token and request.empty_token_client is None:
-        raise AuthFailed(_EMPTY_TOKEN if request.token_stdin else _NO_TOKEN, "token_missing")
+        raise AuthFailed(_NOT_FORWARDED if request.token_stdin else _NOT_SENT, "token_missing")
     clients = clients_file(request, environment)
     journal.open(clients)
     _lead_output_to(journal)
@@ -55,7 +56,7 @@ def _result(request: Request, environment: Mapping[str, str], channel: Channel, 
     channel.about(journal.facts())
     catalog = Catalog()
     disable(catalog, clients)
-    around = pipeline.Surroundings(clients, catalog, environment, _deadline(request), journal)
+    around = pipeline.Surroundings(clients, catalog, environment, _deadline(request, channel), journal)
     try:
         return pipeline.call(caller, request.tool, lambda: _params(request, line), around)
     finally:
@@ -73,18 +74,16 @@ def _params(request: Request, line: TokenLine) -> dict[str, Any]:
     values = params.read(request.params, lambda limit: rest_of_stdin(line, limit))
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, STDIN)  # neither a tool nor its children read what a host might still send
+    os.close(null)
     return values
 
 
 def rest_of_stdin(line: TokenLine, limit: int) -> bytes:
     """Return what follows the token line on standard input, at most `limit` bytes and one more."""
     data = bytearray(line.rest)
-    while len(data) <= limit:
-        chunk = os.read(STDIN, limit + 1 - len(data))
-        if not chunk:
-            break
+    while len(data) <= limit and (chunk := read_chunk(STDIN)):
         data += chunk
-    return bytes(data)
+    return bytes(data[: limit + 1])
 
 
 def _lead_output_to(journal: Journal) -> None:
@@ -92,8 +91,9 @@ def _lead_output_to(journal: Journal) -> None:
     sink = journal.sink()
     os.dup2(sink, STDOUT)
     os.dup2(sink, STDERR)
+    os.close(sink)
 
 
-def _deadline(request: Request) -> Deadline:
+def _deadline(request: Request, channel: Channel) -> Deadline:
     # A little before the supervisor's, so that a tool that watches its deadline can answer with its own words.
-    return Deadline(request.timeout - min(0.25, request.timeout / 10))
+    return Deadline(channel.remaining() - min(0.25, request.timeout / 10))

@@ -44,7 +44,9 @@ def read_line(descriptor: int, seconds: float = READ_SECONDS) -> TokenLine:
     data = b""
     end = monotonic() + seconds
     while b"\n" not in data and len(data) <= MAX_BYTES + len(_BOM) + 1:
-        chunk = _read(descriptor, end - monotonic())
+        chunk = read_chunk(descriptor, max(0.0, end - monotonic()))
+        if chunk is None:
+            raise AuthFailed("no token arrived in time", "token_missing")
         if not chunk:
             break
         data += chunk
@@ -52,31 +54,33 @@ def read_line(descriptor: int, seconds: float = READ_SECONDS) -> TokenLine:
     return TokenLine(line.removeprefix(_BOM).removesuffix(b"\r"), rest)
 
 
-def _read(descriptor: int, seconds: float) -> bytes:
+def read_chunk(descriptor: int, seconds: float | None = None) -> bytes | None:
+    """Return the next bytes, also of a pipe that does not block; none at the end, or None after `seconds`."""
     from select import select
 
     try:
-        if not select([descriptor], [], [], max(0.0, seconds))[0]:
-            raise AuthFailed("no token arrived on standard input in time", "token_missing")
-        return os.read(descriptor, 65536)
+        return os.read(descriptor, 65536) if select([descriptor], [], [], seconds)[0] else None
     except OSError:
-        return b""  # closed, a folder, …: the same as nothing sent
+        return b""  # only for writing, a folder, …: the same as nothing sent
 
 
 def read_file(path: str) -> TokenLine:
-    """Read the first line of a token file, for people.
+    """Read the first line of a token file, for people; nothing else of it.
 
     Raises:
-        AuthFailed: the file cannot be read; says so, since the caller named it.
+        AuthFailed: the file cannot be read or holds no token; says so, since the caller named it.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except (OSError, ValueError):
         raise AuthFailed("the file given with --token-file cannot be read", "token_missing") from None
     try:
-        return read_line(descriptor)
+        token = read_line(descriptor).token
     finally:
         os.close(descriptor)
+    if not token:
+        raise AuthFailed("the file given with --token-file holds no token", "token_missing")
+    return TokenLine(token)
 
 
 def digest(token: bytes) -> str:

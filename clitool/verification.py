@@ -27,7 +27,9 @@ def _document(request: Request, environment: Mapping[str, str], channel: Channel
     try:
         token = read_token(request).token
         caller = authenticate(clients, token, "verify")
-    except AuthFailed:
+    except AuthFailed as error:
+        if error.reason == "token_missing":  # a terminal, a token file that cannot be read: a person needs a hint
+            channel.note(str(error))
         return {"authenticated": False}
     return {"authenticated": True, "name": caller.client.name, "scopes": _concrete(caller.scopes, clients, channel)}
 

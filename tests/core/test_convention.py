@@ -117,16 +117,20 @@ def test_t3_a_token_may_arrive_in_pieces(clients_path: Path) -> None:
     assert json.loads(stdout)["authenticated"]
 
 
-def test_t3_a_terminal_is_refused_at_once_with_a_hint(clients_path: Path) -> None:
+@pytest.mark.parametrize("words", [("call", "trouble", "--token-stdin"), ("verify",)], ids=["call", "verify"])
+def test_t3_a_terminal_is_refused_at_once_with_a_hint(clients_path: Path, words: tuple[str, ...]) -> None:
     leader, terminal = pty.openpty()
-    done = subprocess.run([CLITOOL, "--clients", str(clients_path), "call", "trouble", "--token-stdin"], stdin=terminal,
-                          capture_output=True, env=environment(PYTHONPATH=PLUGINS), timeout=30, check=False)
+    done = subprocess.run([CLITOOL, "--clients", str(clients_path), *words], stdin=terminal, capture_output=True,
+                          env=environment(PYTHONPATH=PLUGINS), timeout=30, check=False)
     os.close(leader)
     os.close(terminal)
 
     result = Result(done.returncode, done.stdout, done.stderr)
-    assert result.verdict == MISSING
-    assert "--token-file" in result.document["error"]
+    if words == ("verify",):
+        assert result.document == {"authenticated": False}
+    else:
+        assert result.verdict == MISSING
+    assert b"--token-file" in result.stdout + result.stderr
 
 
 def test_t11_a_token_on_the_command_line_is_refused_and_not_repeated(clitool: Clitool) -> None:
@@ -148,11 +152,21 @@ def test_t11_a_token_file_serves_people(clitool: Clitool, tmp_path: Path, words:
     assert result.document.get("name", "anna") == "anna"
 
 
-def test_t11_a_token_file_that_is_missing_is_said(clitool: Clitool) -> None:
-    result = clitool("call", "trouble", "--token-file", "/nowhere/token", *OK_PARAMS)
+@pytest.mark.parametrize("path", ["/nowhere/token", "/", "/dev/null", ""], ids=["missing", "folder", "empty", "no name"])
+def test_t11_a_token_file_without_a_token_is_said(clitool: Clitool, path: str) -> None:
+    """Not even the client for empty tokens stands in for it: a person meant to be somebody."""
+    for before in ((), ("--empty-token-client", "host")):
+        result = clitool(*before, "call", "trouble", "--token-file", path, *OK_PARAMS)
 
-    assert result.verdict == MISSING
-    assert "--token-file" in result.document["error"]
+        assert result.verdict == MISSING
+        assert "--token-file" in result.document["error"]
+
+
+def test_t11_verify_says_it_on_standard_error(clitool: Clitool) -> None:
+    result = clitool("verify", "--token-file", "/nowhere/token")
+
+    assert (result.status, result.document) == (0, {"authenticated": False})
+    assert b"--token-file" in result.stderr
 
 
 def test_t12_verify_accepts_token_stdin(clitool: Clitool) -> None:
@@ -229,6 +243,16 @@ def test_l1_list_is_whole_and_0_without_a_usable_clients_file(clitool: Clitool, 
     assert (result.status, result.stdout) == (0, whole.stdout)
     assert len(result.stderr.splitlines()) >= 1
     assert whole.stderr == b""
+
+
+def test_l1_list_is_whole_and_0_without_a_reader_of_yaml(clitool: Clitool, tmp_path: Path) -> None:
+    (tmp_path / "yaml.py").write_text("raise RuntimeError('a broken installation')")
+    env = environment(PYTHONPATH=f"{tmp_path}:{PLUGINS}")
+
+    result = clitool("list", env=env)
+
+    assert (result.status, result.stdout) == (0, clitool("list").stdout)
+    assert b"internal error" in result.stderr
 
 
 def test_l1_list_is_whole_and_0_with_a_missing_clients_file(clitool: Clitool, tmp_path: Path) -> None:
@@ -511,11 +535,38 @@ def test_c12_the_rest_of_standard_input_is_read_as_strictly(clitool: Clitool, st
 
 def test_c12_with_a_token_file_the_parameters_are_all_of_standard_input(clitool: Clitool, tmp_path: Path) -> None:
     token = tmp_path / "token"
-    token.write_bytes(GOOD)
+    token.write_bytes(GOOD + b"\nsecond line of the token file\n")
 
     result = clitool("call", "trouble_echo", "--token-file", str(token), "--params", "@-", stdin=b'{"text": "a"}')
 
     assert result.document["result"]["text"] == "a"
+
+
+def test_c12_the_rest_may_arrive_in_pieces_on_a_pipe_that_does_not_block(clients_path: Path) -> None:
+    read, write = os.pipe()
+    os.set_blocking(read, False)
+    words = ["call", "trouble_echo", "--token-stdin", "--params", "@-"]
+    process = subprocess.Popen([CLITOOL, "--clients", str(clients_path), *words], stdin=read, stdout=subprocess.PIPE,
+                               env=environment(PYTHONPATH=PLUGINS))
+    os.close(read)
+    for piece in (GOOD + b"\n", b'{"text":', b'"a"}'):
+        os.write(write, piece)
+        time.sleep(0.2)
+    os.close(write)
+    stdout, _ = process.communicate()
+
+    assert json.loads(stdout)["result"]["text"] == "a"
+
+
+def test_c12_standard_input_that_cannot_be_read_is_empty(clients_path: Path, tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_bytes(GOOD)
+    words = ["call", "trouble_echo", "--token-file", str(token), "--params", "@-"]
+    with open(os.devnull, "wb") as write_only:
+        done = subprocess.run([CLITOOL, "--clients", str(clients_path), *words], stdin=write_only, capture_output=True,
+                              env=environment(PYTHONPATH=PLUGINS), check=False)
+
+    assert Result(done.returncode, done.stdout, done.stderr).verdict == ("invalid_params", "params_json")
 
 
 def test_params_of_the_largest_argument_that_fits(call: Clitool) -> None:
@@ -533,10 +584,13 @@ USAGE = [
     pytest.param(("call", "trouble", "--parms", "{}"), ("invalid_params", "usage"), id="C23 unknown option"),
     pytest.param(("call", "trouble", "--token-stdin", "--token-stdin"), ("invalid_params", "usage"), id="C14 repeated"),
     pytest.param(("call", "trouble", "--params", "{}", "--params={}"), ("invalid_params", "usage"), id="C14 repeated with ="),
+    pytest.param(("--timeout", "9", "--timeout", "9", "list"), ("invalid_params", "usage"), id="C14 repeated, with a value"),
     pytest.param(("call", "trouble", "--tok"), ("invalid_params", "usage"), id="C14 abbreviation"),
     pytest.param(("call", "trouble", "--token-stdin=yes"), ("invalid_params", "usage"), id="C14 value for a flag"),
     pytest.param(("call", "trouble", "{}"), ("invalid_params", "usage"), id="C23 a word too many"),
     pytest.param(("call", "trouble", "--clients", "x"), ("invalid_params", "usage"), id="global option after the command"),
+    pytest.param(("--token-stdin", "verify"), ("invalid_params", "usage"), id="option of the command before it"),
+    pytest.param(("--bogus", "list"), ("invalid_params", "usage"), id="C23 unknown option before the command"),
     pytest.param(("--timeout", "0", "call", "trouble"), ("invalid_params", "usage"), id="timeout 0"),
     pytest.param(("--timeout", "nan", "call", "trouble"), ("invalid_params", "usage"), id="timeout nan"),
     pytest.param(("--timeout", "1h", "call", "trouble"), ("invalid_params", "usage"), id="timeout with a unit"),
@@ -560,7 +614,7 @@ def test_a_wrong_command_line_is_answered_with_a_document(clitool: Clitool, word
     assert clitool(*words, stdin=GOOD).verdict == verdict
 
 
-@pytest.mark.parametrize("words", [(), ("bogus",), ("--bogus", "list"), ("--clients",), ("--timeout", "1")], ids=str)
+@pytest.mark.parametrize("words", [(), ("bogus",), ("--",), ("--bogus", "x"), ("--clients",), ("--timeout", "1")], ids=str)
 def test_c23_an_unknown_command_is_usage_and_a_document_and_2(words: tuple[str, ...]) -> None:
     done = subprocess.run([CLITOOL, *words], capture_output=True, env=environment(), check=False, stdin=subprocess.DEVNULL)
 
@@ -574,6 +628,10 @@ def test_c14_an_option_may_hold_its_value(clitool: Clitool) -> None:
     result = clitool("call", "trouble_echo", "--token-stdin", '--params={"text": "a=b"}', stdin=GOOD)
 
     assert result.document["result"]["text"] == "a=b"
+
+
+def test_c14_a_double_dash_may_stand_before_the_command(clitool: Clitool) -> None:
+    assert clitool("--", "verify", stdin=GOOD).document["authenticated"]
 
 
 def test_c14_options_may_come_before_the_tool(clitool: Clitool) -> None:
