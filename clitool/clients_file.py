@@ -9,10 +9,11 @@ from clitool.errors import ExecutionError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 VARIABLE = "CLITOOL_CLIENTS"
 SYSTEM_PATH = "/etc/clitool/clients.yaml"
+_MAX_LINKS = 40  # as the kernel has it
 
 
 class ClientsFileError(ExecutionError):
@@ -37,15 +38,22 @@ def locate(option: str | None, environment: Mapping[str, str]) -> str | None:
         environment: `CLITOOL_CLIENTS` comes next, then the user's folder (only if HOME is set), then /etc.
     """
     if option is not None:
-        return os.path.abspath(option)
+        return _absolute(option)
     if VARIABLE in environment:
         if not environment[VARIABLE]:
             raise ClientsFileError([f"{VARIABLE} is set but empty; unset it or give it a path"])
-        return os.path.abspath(environment[VARIABLE])
+        return _absolute(environment[VARIABLE])
     for path in (user_path(environment), SYSTEM_PATH):
         if path and os.path.lexists(path):
             return path
     return None
+
+
+def _absolute(path: str) -> str:
+    try:
+        return os.path.abspath(path)
+    except OSError as error:
+        raise ClientsFileError([f"{path}: the working folder is gone; give an absolute path"]) from error
 
 
 def user_path(environment: Mapping[str, str]) -> str | None:
@@ -72,8 +80,8 @@ def read(path: str, *, trust: bool = False) -> bytes:
     except (OSError, ValueError) as error:
         raise ClientsFileError([f"{path}: {_reason(error)}"]) from None
     try:
-        for folder in {os.path.dirname(path), os.path.dirname(os.path.realpath(path))}:
-            _check_folder(folder)
+        for folder in _folders(path):
+            _check_folder(folder, trust=trust)
         _check_file(path, os.fstat(descriptor), trust=trust)
         with os.fdopen(os.dup(descriptor), "rb") as file:
             return file.read()
@@ -97,15 +105,24 @@ def _check_file(path: str, found: os.stat_result, *, trust: bool) -> None:
         raise ClientsFileError([f"{path}: it belongs to another user; {mend}"])
 
 
-def _check_folder(folder: str) -> None:
-    # On an open descriptor, like the file. A sticky folder (/tmp, a Kubernetes mount) lets nobody replace our file.
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        mode = os.fstat(descriptor).st_mode
-    finally:
-        os.close(descriptor)
-    if mode & (stat.S_IWGRP | stat.S_IWOTH) and not mode & stat.S_ISVTX:
+def _folders(path: str) -> Iterator[str]:
+    """Yield the folder of each name that leads to the file: whoever writes there decides which file it is."""
+    yield os.path.dirname(path)
+    for _ in range(_MAX_LINKS):
+        if not os.path.islink(path):
+            return
+        path = os.path.join(os.path.dirname(path), os.readlink(path))
+        yield os.path.dirname(path)
+
+
+def _check_folder(folder: str, *, trust: bool) -> None:
+    found = os.stat(folder)
+    # A sticky folder (/tmp, a Kubernetes mount) lets nobody replace our file.
+    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not found.st_mode & stat.S_ISVTX:
         raise ClientsFileError([f"{folder}: others may write in this folder; run: chmod go-w '{folder}'"])
+    if not trust and found.st_uid not in (0, os.geteuid()):
+        mend = f"run: chown {os.geteuid()} '{folder}' (or use --trust-file)"
+        raise ClientsFileError([f"{folder}: this folder belongs to another user; {mend}"])
 
 
 def _reason(error: OSError | ValueError) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from command import TOKEN, client, environment, run, write_clients
+from command import CLITOOL, TOKEN, Result, client, environment, run, write_clients
 from processes import run_as_nobody
 
 from clitool.clients_file import ClientsFileError, locate, read
@@ -101,6 +102,21 @@ def test_the_folder_of_a_links_target_is_checked_too(tmp_path: Path) -> None:
         read(str(link))
 
 
+def test_each_folder_on_a_chain_of_links_is_checked(tmp_path: Path) -> None:
+    """Whoever can replace a link in the middle decides which file is read."""
+    path = write_clients(tmp_path / "real", "text")
+    for name in ("middle", "first"):
+        (tmp_path / name).mkdir(mode=0o700)
+        (tmp_path / name / "clients.yaml").symlink_to(path)
+        path = tmp_path / name / "clients.yaml"
+    assert read(str(path)) == b"text"
+
+    (tmp_path / "middle").chmod(0o777)
+
+    with pytest.raises(ClientsFileError, match="cannot be used"):
+        read(str(path))
+
+
 @pytest.mark.parametrize("kind", ["folder", "fifo", "device", "dangling link", "NUL", "missing"])
 def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "clients.yaml"
@@ -129,9 +145,22 @@ def test_a_file_of_another_user_is_refused_unless_trusted(as_root: None, tmp_pat
     assert read(str(path), trust=True) == b"text"
 
 
-def test_a_file_of_roots_serves_an_unprivileged_user(as_root: None, shared_path: Path) -> None:
+def test_a_folder_of_another_user_is_refused_unless_trusted(as_root: None, tmp_path: Path) -> None:
+    """Its owner can put an older version of the file in its place."""
+    path = write_clients(tmp_path / "c", "text")
+    os.chown(path.parent, 1234, 1234)
+
+    with pytest.raises(ClientsFileError) as caught:
+        read(str(path))
+
+    assert "chown" in caught.value.problems[0]
+    assert read(str(path), trust=True) == b"text"
+
+
+@pytest.mark.parametrize("folder_mode", [0o755, 0o711], ids=["everyone lists the folder", "nobody else lists the folder"])
+def test_a_file_of_roots_serves_an_unprivileged_user(as_root: None, shared_path: Path, folder_mode: int) -> None:
     path = write_clients(shared_path / "c", "text")
-    path.parent.chmod(0o755)
+    path.parent.chmod(folder_mode)
     os.chown(path, 0, 65534)
     path.chmod(0o640)
 
@@ -149,6 +178,17 @@ def test_a_file_that_cannot_be_read_is_refused(as_root: None, shared_path: Path)
             return error.problems[0]
 
     assert "Permission denied" in run_as_nobody(attempt)
+
+
+def test_a_relative_path_in_a_folder_that_is_gone_is_said(tmp_path: Path) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    script = 'rmdir "$PWD"; exec "$0" --clients clients.yaml verify'
+
+    done = subprocess.run(["/bin/sh", "-c", script, CLITOOL], cwd=folder, env=environment(), capture_output=True, check=False)
+
+    assert Result(done.returncode, done.stdout, done.stderr).verdict == ("execution_error", "clients_file")
+    assert b"absolute path" in done.stderr
 
 
 def test_trust_file_is_an_option_of_the_command(tmp_path: Path) -> None:
