@@ -44,7 +44,10 @@ class Document:
 
     def __init__(self, text: bytes) -> None:
         self.root = _compose(text)
-        self.value = None if self.root is None else _Builder().build(self.root)
+        try:
+            self.value = None if self.root is None else _Builder().build(self.root)
+        except RecursionError as error:
+            raise YamlError("nested too deeply") from error
 
     def line(self, path: tuple[str | int, ...]) -> int:
         """Return the 1-based line of the value at `path`, or of the deepest part of it that exists."""
@@ -127,9 +130,20 @@ class _Builder:
 
 def _scalar(node: Any) -> Any:  # noqa: ANN401 - as above
     try:
-        return yaml.constructor.SafeConstructor().construct_object(node)
-    except (ValueError, IndexError, yaml.YAMLError):
-        return _refuse(f"{node.value!r} is not a value of its kind; put it in quotes", node)
+        value = yaml.constructor.SafeConstructor().construct_object(node)
+    except (ValueError, LookupError, OverflowError, yaml.YAMLError):
+        _refuse(f"{node.value!r} is not a value of its kind; put it in quotes", node)
+    if not _is_plain(value, node.value):
+        _refuse(f"{node.value!r} is a number that programs read differently; write it plainly or in quotes", node)
+    return value
+
+
+def _is_plain(value: object, text: str) -> bool:
+    # YAML 1.1 reads 010 as 8 and 1:30 as 90, YAML 1.2 does not; and no setting means infinity.
+    digits = text.lstrip("+-")
+    if isinstance(value, float):
+        return ":" not in text and value - value == 0.0
+    return not isinstance(value, int) or not (":" in text or (digits[:1] == "0" and digits[1:2].isdigit()))
 
 
 def _refuse(message: str, node: Any) -> NoReturn:  # noqa: ANN401 - as above

@@ -92,6 +92,7 @@ BAD = [
     pytest.param(entry(scopes=[1]), "is written", id="a number as a scope"),
     pytest.param(entry(scopes=["${SCOPES}"]), "is written", id="a reference as a scope"),
     pytest.param(entry(scopes=["role:admin"]), "no role 'admin'", id="a role that is not defined"),
+    pytest.param(entry(scopes=["role:*"], top={"roles": {"*": ["x:y"]}}), "is written", id="a wildcard role"),
     pytest.param(entry(top={"roles": {"a": ["role:b"], "b": ["x:y"]}}), "cannot contain a role", id="a role in a role"),
     pytest.param(entry(top={"roles": {"a": []}}), "at least one scope", id="an empty role"),
     pytest.param(entry(top={"roles": ["a"]}), "must be a mapping", id="roles as a list"),
@@ -107,6 +108,9 @@ BAD = [
     pytest.param(token(expires="2027-02-30"), "a date like", id="no such day"),
     pytest.param(token(expires="20270630"), "a date like", id="another form of date"),
     pytest.param(token(expires=2027), "a date like", id="a year"),
+    pytest.param(token(expires=None), "a date like", id="an end that was left empty"),
+    pytest.param(token(not_before=None), "a date like", id="a beginning that was left empty"),
+    pytest.param(token(expires="2027-06-30T12:00:00"), "a date like", id="a time"),
     pytest.param(token(disabled="false"), "without quotes", id="a boolean as text"),
     pytest.param(entry(disabled="no"), "without quotes", id="a disabled client as text"),
     pytest.param(entry(empty_token=1), "without quotes", id="a number for a boolean"),
@@ -156,7 +160,6 @@ VALIDITY = [
     ({"not_before": "2027-06-30"}, True),
     ({"not_before": "2027-07-01"}, False),
     ({"disabled": True}, False),
-    ({"expires": None}, True),
 ]
 
 

@@ -15,6 +15,7 @@ GOOD: list[Any] = [
     pytest.param("a: 'no'\nb: no", {"a": "no", "b": False}, id="booleans of YAML 1.1"),
     pytest.param("a: 0x10\nb: 1.5\nc: ~\nd: 1_000", {"a": 16, "b": 1.5, "c": None, "d": 1000}, id="scalars"),
     pytest.param("\ufeffa: \u00e9", {"a": "\u00e9"}, id="byte order mark"),
+    pytest.param("a: 0\nb: -1\nc: 0x1f\nd: 0.5\ne: '010'", {"a": 0, "b": -1, "c": 31, "d": 0.5, "e": "010"}, id="numbers"),
     pytest.param("a: |\n  x\n  y\n", {"a": "x\ny\n"}, id="block text"),
     pytest.param("a: 1\r\nb: 2\r\n", {"a": 1, "b": 2}, id="CRLF"),
     pytest.param("", None, id="nothing"),
@@ -48,6 +49,16 @@ BAD = [
     pytest.param(b"[" * 100_000, 0, id="100 000 brackets"),
     pytest.param(b"a: !!int x", 1, id="a tag that lies"),
     pytest.param(b"a: !!float x", 1, id="another"),
+    pytest.param(b"a: !!bool x", 1, id="a third"),
+    pytest.param(b"a: " + b"[" * 500 + b"]" * 500, 0, id="500 levels"),
+    pytest.param(b"a:\n  b: 010", 2, id="octal in YAML 1.1, decimal in YAML 1.2"),
+    pytest.param(b"a: -010", 1, id="octal with a sign"),
+    pytest.param(b"a: 12:30:45", 1, id="base 60, a text in YAML 1.2"),
+    pytest.param(b"a: 1:30.5", 1, id="base 60 with a fraction"),
+    pytest.param(b"a: " + b"1:" * 400 + b"1.5", 1, id="base 60 past every float"),
+    pytest.param(b"a: .inf", 1, id="infinity"),
+    pytest.param(b"a: -.INF", 1, id="minus infinity"),
+    pytest.param(b"a: .nan", 1, id="not a number"),
 ]
 
 
