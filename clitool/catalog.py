@@ -55,11 +55,12 @@ class Catalog:
             ToolNotFound: there is none; names the tool without a host's prefix if that exists.
             ExecutionError: its family is declared but was left out.
         """
-        for name in self._candidates(tool):
-            for family, found in self._enabled(name):
-                if found.name == tool:
-                    return family, found
-            if self.family(name) is None:
+        candidates = [] if tool in self.disabled else self._candidates(tool)
+        for family, found in self.tools(candidates):
+            if found.name == tool:
+                return family, found
+        for name in candidates:
+            if name not in self.disabled and self.family(name) is None:
                 raise ExecutionError(f"the tools of {name!r} cannot be loaded; run `clitool check`", "plugin")
         raise ToolNotFound("there is no tool of this name; `clitool list` shows them" + self._hint(tool))
 
@@ -76,7 +77,6 @@ class Catalog:
         return any(family is None or name in {tool.name for tool in family.tools} for family in families)
 
     def _candidates(self, tool: str) -> list[str]:
-        # Sorted, so that of two families that meet in a name the same one counts on every path.
         return [name for name in self.names() if tool == name or tool.startswith(name + "_")]
 
     def _enabled(self, name: str) -> Iterator[tuple[Family, type[Tool]]]:
@@ -119,8 +119,10 @@ class Catalog:
         return family
 
     def _clashes(self, family: Family) -> list[str]:
-        # `a` may declare `a_b_c` and `a_b` may, too: only then can two families meet in a name.
-        taken = {tool.name: other.name for other in self._families.values() if other for tool in other.tools}
+        # `a` may declare `a_b_c` and `a_b` may, too: only so can two families meet in a name. It belongs to the shorter
+        # one, whichever was loaded first, and also if that one is switched off.
+        shorter = [self.family(name) for name in self.names() if family.name.startswith(name + "_")]
+        taken = {tool.name: other.name for other in shorter if other for tool in other.tools}
         return [f"the tool {tool.name!r} is already declared by {taken[tool.name]!r}"
                 for tool in family.tools if tool.name in taken]
 

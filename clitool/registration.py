@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clitool.family import Family
 from clitool.schema import problems_of_schema
+from clitool.scopes import HOST_FAMILY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 MAX_NAME = 40  # hosts put a prefix before it, and many clients cap the whole at 64
 EFFECTS = ("read", "write", "delete", "send")
+# A scope of these families means something else: a right of the host's, a role of the clients file.
+RESERVED = (HOST_FAMILY, "role")
 
 
 def problems(family: object, declared_name: str) -> Iterator[str]:
@@ -22,6 +25,8 @@ def problems(family: object, declared_name: str) -> Iterator[str]:
         return
     if not is_name(family.name) or family.name != declared_name:
         yield f"the family's name {family.name!r} must be that of its entry point, in the form [a-z][a-z0-9_]*"
+    if family.name in RESERVED:
+        yield f"the family's name {family.name!r} is reserved"
     settings = family.settings_schema
     if settings.get("type") != "object" or settings.get("additionalProperties") is not False:
         yield "the settings schema must be an object with additionalProperties: false"

@@ -13,10 +13,8 @@ HOST_FAMILY = "logmcp"
 def grants(granted: Iterable[str], required: str) -> bool:
     """Say whether one of the `granted` scopes (roles resolved) covers the scope `required`."""
     family = required.partition(":")[0]
-    for scope in granted:
-        if scope in (required, f"{family}:*") or (scope == "*" and family != HOST_FAMILY):
-            return True
-    return False
+    covering = {required, f"{family}:*"} | ({"*"} if family != HOST_FAMILY else set())
+    return not covering.isdisjoint(granted)
 
 
 def expand(granted: Iterable[str], known: Iterable[str]) -> list[str]:
@@ -35,7 +33,8 @@ def wildcard_families(granted: Iterable[str]) -> set[str] | None:
 def is_well_formed(scope: str) -> bool:
     """Say whether `scope` is `*`, `family:*`, `family:action` or `role:name`."""
     family, colon, action = scope.partition(":")
-    return scope == "*" or (bool(colon) and _is_word(family) and (action == "*" or _is_word(action)))
+    any_action = action == "*" and family != "role"
+    return scope == "*" or (bool(colon) and _is_word(family) and (any_action or _is_word(action)))
 
 
 def _is_word(text: str) -> bool:

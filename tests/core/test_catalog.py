@@ -198,6 +198,50 @@ def test_two_families_that_meet_in_a_tools_name_are_told_apart_always_in_the_sam
         assert [family.name for family, _ in found.tools()] == ["a"]
 
 
+def test_of_two_families_that_meet_in_a_tools_name_the_shorter_one_has_it_also_when_it_is_switched_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Switching a tool off never makes room for another one of its name."""
+    entries = [plugin(tmp_path, "off-a", "c", tools=["c_d_go"]), plugin(tmp_path, "off-ab", "c_d", tools=["c_d_go"])]
+
+    for name in ("c", "c_d_go"):
+        found = catalog(tmp_path, monkeypatch, *entries)
+        found.disable([name])
+        assert found.tools(["c_d"]) == []
+        with pytest.raises((ToolNotFound, ExecutionError)):
+            found.find("c_d_go")
+
+
+def test_a_broken_family_does_not_hide_a_sound_one_with_a_longer_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = catalog(tmp_path, monkeypatch, plugin(tmp_path, "broken-e", "e", change="raise RuntimeError"),
+                    plugin(tmp_path, "sound-ef", "e_f"))
+
+    assert found.find("e_f_go")[0].name == "e_f"
+    with pytest.raises(ExecutionError, match="cannot be loaded"):
+        found.find("e_go")
+
+
+def test_a_broken_family_that_is_switched_off_is_not_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for disabled in ("g", "g_go"):
+        found = catalog(tmp_path, monkeypatch, plugin(tmp_path, "broken-g", "g", change="raise RuntimeError"))
+        found.disable([disabled])
+        with pytest.raises(ToolNotFound):
+            found.find("g_go")
+
+
+@pytest.mark.parametrize("name", ["logmcp", "role"])
+def test_a_family_cannot_have_a_name_whose_scopes_mean_something_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """A right on the host must not become a right to a plugin's tools."""
+    found = catalog(tmp_path, monkeypatch, plugin(tmp_path, f"takes-{name}", name))
+
+    assert found.tools() == []
+    assert "reserved" in found.warnings[0]
+
+
 def test_a_disabled_tool_or_family_is_not_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = catalog(tmp_path, monkeypatch, plugin(tmp_path, "d-one", "alpha", tools=["alpha_a", "alpha_b"]),
                     plugin(tmp_path, "d-two", "beta"))

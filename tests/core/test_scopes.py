@@ -45,6 +45,6 @@ def test_the_forms_of_a_scope(scope: str) -> None:
     assert is_well_formed(scope)
 
 
-@pytest.mark.parametrize("scope", ["", "a", ":", "a:", ":b", "*:b", "a:b*", "a b:c", "a:b:c", "\u00e9:x", "a:b\n", "**"])
+@pytest.mark.parametrize("scope", ["", "a", ":", "a:", ":b", "*:b", "a:b*", "a b:c", "a:b:c", "\u00e9:x", "a:b\n", "**", "role:*"])
 def test_what_is_no_scope(scope: str) -> None:
     assert not is_well_formed(scope)
