@@ -65,13 +65,9 @@ class _Problems(Exception):
 
 
 def _parse(raw: Any, family: Family, environment: Mapping[str, str], origin: Origin) -> Any:  # noqa: ANN401
-    from clitool.schema import problems
-
     try:
         value = resolve(raw, environment, origin.folder)
-        wrong = problems(value, family.settings_schema, word="setting")
-        if wrong:
-            raise _Problems([(problem.path, problem.message) for problem in wrong])
+        _check(value, family.settings_schema)
         secret = _hide(value, family.settings_schema)
         return secret if family.parse is None else family.parse(secret, origin)
     except SettingsError as error:
@@ -80,6 +76,14 @@ def _parse(raw: Any, family: Family, environment: Mapping[str, str], origin: Ori
         raise
     except Exception as error:
         raise _Problems([((), f"the family cannot read them: {type(error).__name__}")]) from error
+
+
+def _check(value: Any, schema: Mapping[str, Any]) -> None:  # noqa: ANN401 - as above
+    from clitool.schema import problems
+
+    wrong = problems(value, schema, word="setting")
+    if wrong:
+        raise _Problems([(problem.path, problem.message) for problem in wrong])
 
 
 def _path(key: str) -> tuple[str | int, ...]:
