@@ -45,9 +45,10 @@ class Door:
     def here(self, work: Callable[[], Output]) -> int:
         """Do the work in this process, print what it returns, and return the exit status.
 
-        The work may raise anything; SIGINT and SIGTERM come to it as `KeyboardInterrupt`, so that it can tidy up.
+        SIGINT and SIGTERM are kept back until the process ends: the work is short, and a token that is in the file
+        shall be printed, too. Where it waits, it must look for them itself and raise `KeyboardInterrupt`.
         """
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
         try:
             output = work()
         except KeyboardInterrupt:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from contextlib import contextmanager, suppress
 from time import monotonic, sleep
 
@@ -60,6 +61,8 @@ def _locked(folder: str) -> Iterator[None]:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
+                if signal.sigpending() & {signal.SIGINT, signal.SIGTERM}:
+                    raise KeyboardInterrupt from None  # whoever keeps them back cannot mean this wait
                 if monotonic() >= end:
                     raise ExecutionError("another process is changing the clients file; try again", "locked") from None
                 sleep(0.02)

@@ -6,8 +6,10 @@ import fcntl
 import hashlib
 import os
 import re
+import signal
 import stat
 import subprocess
+import time
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -285,6 +287,37 @@ def test_a_lock_that_is_not_given_back_is_told(path: Path, monkeypatch: pytest.M
     os.close(folder)
     assert caught.value.reason == "locked"
     assert clients_store.change(str(path), lambda data, _: data).path == str(path)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_who_waits_for_the_lock_can_be_stopped(path: Path, number: signal.Signals) -> None:
+    folder = os.open(path.parent, os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)
+    with subprocess.Popen([CLITOOL, "--clients", str(path), "token", "issue", "anna"], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, env=environment()) as process:
+        time.sleep(0.5)  # it waits by now, or it has not begun; the end is the same
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+    os.close(folder)
+    assert process.returncode in (130, 1, -number), "130 from the wait; the others before it"
+    assert b"Traceback" not in err
+    assert b"clt_" not in out
+    assert path.read_text() == TEXT
+
+
+def test_whenever_it_is_stopped_a_token_is_stored_and_printed_or_neither(path: Path) -> None:
+    """Twenty times, SIGTERM at another moment: what is in the file is what was printed."""
+    printed = set()
+    for number in range(20):
+        with subprocess.Popen([CLITOOL, "--clients", str(path), "token", "issue", "anna"], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, env=environment()) as process:
+            time.sleep(0.05 + number * 0.004)
+            process.terminate()
+            printed |= set(process.communicate(timeout=60)[0].split())
+    printed = {word for word in printed if word.startswith(b"clt_")}
+    stored = {entry["sha256"] for entry in Document(path.read_bytes()).value["clients"]["anna"]["tokens"]}
+    assert stored == {hashlib.sha256(secret).hexdigest() for secret in printed}
+    assert [each.name for each in path.parent.iterdir()] == ["clients.yaml"]
 
 
 def test_a_change_that_would_break_the_file_is_not_made(path: Path) -> None:

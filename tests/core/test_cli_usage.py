@@ -192,13 +192,13 @@ def test_whatever_happens_in_a_command_is_one_line(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("XDG_STATE_HOME", raising=False)
     monkeypatch.delenv("LOGS_DIRECTORY", raising=False)
-    previous = signal.getsignal(signal.SIGTERM)
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     try:
         assert cli.run(["--version"]) == 1
         out, err = capfd.readouterr()
         assert cli.run(["-v", "--version"]) == 1
     finally:
-        signal.signal(signal.SIGTERM, previous)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     assert "clitool: Traceback" in capfd.readouterr().err, "who asks for it sees where it comes from"
     assert out == ""
     assert err.startswith("clitool: internal error: RuntimeError; the log has it under ")
