@@ -55,11 +55,14 @@ class Jail:
         return Folder(self._walk(location.parts, location.shown), location.shown)
 
     def parent(self, location: Location) -> Folder:
-        """Open the folder that holds the last name of `location`, for ``with``."""
+        """Open the folder that holds the file at `location` (from `locate_file`), for ``with``."""
         return Folder(self._walk(location.parts[:-1], location.shown), location.shown)
 
     def entry(self, location: Location, *, make_parents: bool = False) -> Entry:
-        """Open `location` for a change, for ``with``; folders that are missing on the way are made if asked for."""
+        """Open the place of the file at `location` (from `locate_file`) for changes, for ``with``.
+
+        With `make_parents`, folders that are missing on the way are made.
+        """
         from clitool.jail_entry import Entry
 
         folder = self._walk(location.parts[:-1], location.shown, make=make_parents)

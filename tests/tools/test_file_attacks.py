@@ -296,6 +296,7 @@ EXTENSIONS: dict[str, tuple[list[str], str, bool]] = {
     "dotted capital I": ([".ini"], "x.\u0130NI", False),
     "capital I": ([".ini"], "x.INI", True),
     "other letters in other case": ([".ÄÖ"], "x.äö", True),
+    "two forms of one letter": ([".\u03c2"], "x.\u03c3", True),
     "stream": ([".txt"], "x.exe:.txt", True),
     "nothing is allowed": ([], "x.txt", False),
 }

@@ -121,6 +121,16 @@ def test_a_file_that_is_just_being_made_is_read_whole_or_missing(world: World) -
     assert set().union(*run_at_once(work, 3)) <= {"done", "not_found"}
 
 
+def test_a_second_name_that_is_just_going_away_is_waited_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the test above, at the very moment between the two steps of making a file."""
+    draft = world.root / ".clitool-0123456789ab.tmp"
+    draft.write_text("whole")
+    os.link(draft, world.root / "a.txt")
+    monkeypatch.setattr("time.sleep", lambda _: draft.unlink(missing_ok=True))
+
+    assert world.call("file_read", path="a.txt")["content"] == "whole"
+
+
 def test_a_lock_that_is_held_too_long_is_an_error_before_the_deadline(world: World) -> None:
     """The caller learns why nothing happened, and nothing did."""
     held = os.open(world.root, os.O_RDONLY)

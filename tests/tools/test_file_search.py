@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 import pytest
-from clitool_tools.file import family, search
+from clitool_tools.file import family, search, walk
 from clitool_tools.file.search import FileSearch
 from contexts import make_context
 from file_world import SECRET, World
@@ -173,6 +173,25 @@ def test_the_bytes_of_one_search_are_bounded(world: World, monkeypatch: pytest.M
 
     assert [path for path, _, _ in found(answer)] == ["a.txt", "b.txt"]
     assert answer["truncated"] is True
+
+
+def test_the_names_of_one_search_are_bounded(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What has been found so far is not lost."""
+    put(world, a_txt="needle", sub__b_txt="x", sub__c_txt="needle", sub__d_txt="x")
+    monkeypatch.setattr(walk, "MOST_SCANNED", 4)
+
+    answer = world.call("file_search", text="needle")
+
+    assert [path for path, _, _ in found(answer)] == ["a.txt"]
+    assert answer["truncated"] is True
+
+
+def test_a_file_of_nothing_but_line_ends_is_searched_quickly(world: World) -> None:
+    """Lines are looked at one by one only where a match is near."""
+    with open(world.root / "a.txt", "wb") as file:
+        file.write(b"\n" * 50_000_000 + b"needle")
+
+    assert world.call("file_search", text="needle")["matches"][0]["line_number"] == 50_000_001
 
 
 def test_a_search_ends_at_the_deadline(world: World) -> None:

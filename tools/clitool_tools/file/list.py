@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import stat
 
+from clitool.errors import InvalidParams
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -101,10 +103,12 @@ class FileList:
     ) -> Iterator[tuple[tuple[str, ...], Found]]:
         """Yield the fitting entries that come after the one called `after`, each with its names below `location`."""
         from clitool_tools.file.glob import Glob
-        from clitool_tools.file.walk import walk
+        from clitool_tools.file.walk import MOST_SCANNED, walk
 
         glob = None if pattern is None else Glob(pattern)
-        for found in walk(self.context.connection(), location, depth, self.context.deadline):
+        message = f"{location.shown} holds more than {MOST_SCANNED} entries; name a folder below it, or a smaller depth"
+        too_many = InvalidParams(message, "too_large")
+        for found in walk(self.context.connection(), location, depth, self.context.deadline, too_many):
             below = found.parts[len(location.parts) :]
             if (len(below), below) > (len(after), after) and (glob is None or glob.matches(below)):
                 yield below, found

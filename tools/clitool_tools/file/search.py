@@ -79,14 +79,16 @@ class FileSearch:
         finder = Finder(text, ignore_case=ignore_case)
         most = min(limit, self.context.settings.max_entries)
         matches: list[dict[str, Any]] = []
-        for match in self._matches(path, pattern, finder):
-            if match is None or len(matches) == most:
-                return {"matches": matches, "truncated": True}
-            matches.append(match)
+        try:
+            for match in self._matches(path, pattern, finder):
+                if len(matches) == most:
+                    return {"matches": matches, "truncated": True}
+                matches.append(match)
+        except _EnoughError:
+            return {"matches": matches, "truncated": True}
         return {"matches": matches, "truncated": False}
 
-    def _matches(self, path: str, pattern: str | None, finder: Finder) -> Iterator[dict[str, Any] | None]:
-        """Yield the matches; None when enough has been read."""
+    def _matches(self, path: str, pattern: str | None, finder: Finder) -> Iterator[dict[str, Any]]:
         for shown, file in self._files(path, pattern):
             try:
                 for number, line in self._found(file, finder):
@@ -96,7 +98,7 @@ class FileSearch:
 
                 raise refusal(error, show(shown)) from error
             if self._budget < 0:
-                yield None
+                raise _EnoughError
 
     def _found(self, file: FileIO, finder: Finder) -> Iterator[tuple[int, str]]:
         """Yield the matching lines of a text file with their numbers, none of a binary one."""
@@ -132,7 +134,7 @@ class FileSearch:
         from clitool_tools.file.walk import MOST_DEPTH, walk
 
         glob = None if pattern is None else Glob(pattern)
-        for found in walk(jail, location, MOST_DEPTH, self.context.deadline):
+        for found in walk(jail, location, MOST_DEPTH, self.context.deadline, _EnoughError()):
             if glob is None or glob.matches(found.parts[len(location.parts) :]):
                 file = self._open(found.folder, found.parts[-1])
                 if file is not None:
@@ -154,3 +156,7 @@ class FileSearch:
             return folder.open(name)
         except (OSError, ClitoolError):  # not for this user, or changed meanwhile
             return None
+
+
+class _EnoughError(Exception):
+    """As much has been read, or as many names looked at, as one call may; what was found is the answer."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from clitool.errors import ClitoolError, InvalidParams
+from clitool.errors import ClitoolError
 from clitool.jail import Location
 
 TYPE_CHECKING = False
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from clitool.jail import Folder, Jail
     from clitool.tool import Deadline
 
-MOST_SCANNED = 1_000_000  # names that one call looks at
+MOST_SCANNED = 500_000  # names that one call looks at
 MOST_DEPTH = 64
 
 
@@ -33,13 +33,11 @@ class Found:
         self.parts = parts
 
 
-def walk(jail: Jail, start: Location, depth: int, deadline: Deadline) -> Iterator[Found]:
+def walk(jail: Jail, start: Location, depth: int, deadline: Deadline, too_many: Exception) -> Iterator[Found]:
     """Yield what lies below `start`: first its own entries by name, then theirs, `depth` levels down.
 
     Links are not followed. Folders that vanish, turn into links or may not be read meanwhile are passed over.
-
-    Raises:
-        InvalidParams: `too_large` after a million names.
+    `too_many` is raised before the folder with which `MOST_SCANNED` names would have been looked at.
     """
     scanned = 0
     level = [start.parts]
@@ -52,6 +50,8 @@ def walk(jail: Jail, start: Location, depth: int, deadline: Deadline) -> Iterato
             with folder:
                 names, folders = _scan(folder, deadline, MOST_SCANNED - scanned)
                 scanned += len(names)
+                if scanned > MOST_SCANNED:
+                    raise too_many
                 for name in names:
                     yield Found(folder, (*parts, name))
             below.extend((*parts, name) for name in folders)
@@ -73,13 +73,12 @@ def _open(jail: Jail, start: Location, parts: tuple[str, ...]) -> Folder | None:
 
 
 def _scan(folder: Folder, deadline: Deadline, most: int) -> tuple[list[str], list[str]]:
-    """Return the names in `folder` and which of them are folders, both sorted."""
+    """Return the names in `folder` and which of them are folders, both sorted; one more than `most` at the most."""
     names, folders = [], []
     with os.scandir(folder.fd) as entries:
         for count, entry in enumerate(entries):
-            if count == most:
-                message = f"{folder.shown} holds more than {MOST_SCANNED} entries; name a folder below it"
-                raise InvalidParams(message, "too_large")
+            if count > most:
+                break
             if not count % 1024:
                 deadline.check()
             name = os.fsencode(entry.name).decode("utf-8", "surrogateescape")  # UTF-8 whatever the locale
