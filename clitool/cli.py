@@ -10,9 +10,9 @@ from typing import Annotated
 
 import typer
 
-from clitool import cli_answers, cli_help
+from clitool.admin import answers, help_texts
+from clitool.admin.door import INTERRUPTED, REFUSED, Door, usage
 from clitool.arguments import DEFAULT_TIMEOUT, MAX_TIMEOUT, Request, UsageError, parse
-from clitool.cli_door import INTERRUPTED, REFUSED, Door, usage
 
 CHECK_TIMEOUT = 60.0  # it may reach many servers, one after the other
 
@@ -21,13 +21,13 @@ _UsageProblem: type[Exception] = typer.BadParameter.__mro__[1]
 
 app = typer.Typer(
     name="clitool",
-    help=cli_help.TOP,
+    help=help_texts.TOP,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"], "terminal_width": 80},
 )
-token = typer.Typer(rich_markup_mode=None, help=cli_help.OF_TOKENS)
+token = typer.Typer(rich_markup_mode=None, help=help_texts.OF_TOKENS)
 app.add_typer(token, name="token")
 
 _Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
@@ -99,7 +99,7 @@ def options(  # noqa: PLR0913, PLR0917 - the options that there are
     request.clients, request.empty_token_client = clients, empty_token_client
     request.trust_file, request.pretty, request.verbose = trust_file, pretty, verbose
     if version:
-        raise typer.Exit(Door(verbose=verbose).here(lambda: cli_answers.version(json=json)))
+        raise typer.Exit(Door(verbose=verbose).here(lambda: answers.version(json=json)))
     if json:
         context.fail("--json goes after the command")
     if timeout is not None and not 0 < timeout <= MAX_TIMEOUT:
@@ -109,20 +109,20 @@ def options(  # noqa: PLR0913, PLR0917 - the options that there are
     return 0
 
 
-@app.command("list", help=cli_help.LIST)
+@app.command("list", help=help_texts.LIST)
 def list_tools(context: typer.Context) -> int:
     """Hand over to the door for machines."""
     return _hand_over(context)
 
 
-@app.command(help=cli_help.VERIFY)
+@app.command(help=help_texts.VERIFY)
 def verify(context: typer.Context, token_stdin: _TokenStdin = False, token_file: _TokenFile = None) -> int:
     """Hand over to the door for machines."""
     del token_stdin, token_file
     return _hand_over(context)
 
 
-@app.command(help=cli_help.CALL)
+@app.command(help=help_texts.CALL)
 def call(context: typer.Context, tool: _Tool, token_stdin: _TokenStdin = False, token_file: _TokenFile = None,
          params: _Params = None) -> int:
     """Hand over to the door for machines."""
@@ -130,7 +130,7 @@ def call(context: typer.Context, tool: _Tool, token_stdin: _TokenStdin = False, 
     return _hand_over(context)
 
 
-@app.command(help=cli_help.INIT)
+@app.command(help=help_texts.INIT)
 def init(context: typer.Context,
          folder: Annotated[str, typer.Argument(metavar="DIR", help="A folder; made if missing.")],
          json: _Json = False) -> int:
@@ -138,21 +138,21 @@ def init(context: typer.Context,
     if not folder:
         context.fail("DIR must not be empty")
     session: _Session = context.obj
-    return session.door(json=json).here(lambda: cli_answers.init(folder, session.request, json=json))
+    return session.door(json=json).here(lambda: answers.init(folder, session.request, json=json))
 
 
-@app.command(help=cli_help.CHECK)
+@app.command(help=help_texts.CHECK)
 def check(context: typer.Context,
           connect: Annotated[bool, typer.Option("--connect", help="Reach the servers that settings name.")] = False,
           json: _Json = False) -> int:
     """Print what a check of everything finds."""
     session: _Session = context.obj
     return session.door(json=json).supervised(
-        lambda: cli_answers.check(session.request, os.environ, connect=connect, json=json),
+        lambda: answers.check(session.request, os.environ, connect=connect, json=json),
         session.seconds or CHECK_TIMEOUT)
 
 
-@app.command(help=cli_help.EXPLAIN)
+@app.command(help=help_texts.EXPLAIN)
 def explain(context: typer.Context, tool: _Tool, params: _Params = None, token_stdin: _TokenStdin = False,
             token_file: _TokenFile = None,
             client: Annotated[str | None, typer.Option(metavar="NAME", help="This client, without a token.")] = None,
@@ -166,18 +166,18 @@ def explain(context: typer.Context, tool: _Tool, params: _Params = None, token_s
     request.token_stdin, request.token_file = token_stdin, token_file
     request.timeout = session.seconds or DEFAULT_TIMEOUT
     return session.door(json=json).supervised(
-        lambda: cli_answers.explain(request, os.environ, client or "", json=json), request.timeout)
+        lambda: answers.explain(request, os.environ, client or "", json=json), request.timeout)
 
 
-@app.command(help=cli_help.SCHEMA)
+@app.command(help=help_texts.SCHEMA)
 def schema(context: typer.Context,
            what: Annotated[str, typer.Argument(metavar="TOOL|clients", help="A tool's name, or 'clients'.")]) -> int:
     """Print a schema."""
     session: _Session = context.obj
-    return session.door().supervised(lambda: cli_answers.schema(what), session.seconds or DEFAULT_TIMEOUT)
+    return session.door().supervised(lambda: answers.schema(what), session.seconds or DEFAULT_TIMEOUT)
 
 
-@token.command("issue", help=cli_help.ISSUE)
+@token.command("issue", help=help_texts.ISSUE)
 def token_issue(
     context: typer.Context,
     client: _Client,
@@ -192,14 +192,14 @@ def token_issue(
     """Print a new token."""
     if create != bool(scope):
         context.fail("--create and --scope go together: they make a new client")
-    from clitool.token_list import Wish
+    from clitool.admin.token_list import Wish
 
     session: _Session = context.obj
     wish = Wish(client, token_id, expires, scope or ())
-    return session.door().here(lambda: cli_answers.issue(wish, session.request, os.environ))
+    return session.door().here(lambda: answers.issue(wish, session.request, os.environ))
 
 
-@token.command("list", help=cli_help.LIST_TOKENS)
+@token.command("list", help=help_texts.LIST_TOKENS)
 def token_list(
     context: typer.Context,
     client: Annotated[str, typer.Argument(metavar="[CLIENT]", help="Name of the client; all if not given.")] = "",
@@ -207,15 +207,15 @@ def token_list(
 ) -> int:
     """Print the tokens there are."""
     session: _Session = context.obj
-    return session.door(json=json).here(lambda: cli_answers.tokens(session.request, os.environ, client, json=json))
+    return session.door(json=json).here(lambda: answers.tokens(session.request, os.environ, client, json=json))
 
 
-@token.command("revoke", help=cli_help.REVOKE)
+@token.command("revoke", help=help_texts.REVOKE)
 def token_revoke(context: typer.Context, client: _Client,
                  token_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the token.")]) -> int:
     """Remove a token."""
     session: _Session = context.obj
-    return session.door().here(lambda: cli_answers.revoke(session.request, os.environ, client, token_id))
+    return session.door().here(lambda: answers.revoke(session.request, os.environ, client, token_id))
 
 
 def _hand_over(context: typer.Context) -> int:

@@ -23,6 +23,7 @@ _NOTE, _ABOUT, _ANSWER = b"N", b"A", b"D"
 _HEADER = 9  # one byte of kind, eight of length
 _CHUNK = 1 << 20
 _MAX_NOTES = 100  # a tool that floods standard error fills no host's memory
+_ALARM_SECONDS = 1.0  # after the deadline, which is the supervisor's
 _REAP_SECONDS = 0.2  # a worker in an uninterruptible system call is left to init
 
 
@@ -263,7 +264,7 @@ def _work(
         signals.release()
         for descriptor in not_ours:
             os.close(descriptor)
-        _die_with_parent(life)
+        _die_with_parent(life, channel.remaining())
         _leave_no_core()
         _silence()
         work(channel)
@@ -285,7 +286,7 @@ def _silence() -> None:
     os.close(null)
 
 
-def _die_with_parent(life: int) -> None:
+def _die_with_parent(life: int, seconds: float) -> None:
     """Have this process group killed when the parent is gone, which closes the other end of `life`."""
     import fcntl
 
@@ -299,12 +300,16 @@ def _die_with_parent(life: int) -> None:
         if waiting.poll(0):
             os._exit(1)
     else:
-        _watch(life)
+        _watch(life, seconds)
 
 
-def _watch(life: int) -> None:
-    """Do the same with a thread, where the kernel cannot."""
+def _watch(life: int, seconds: float) -> None:
+    """Do the same with a thread, where the kernel cannot (macOS)."""
     from threading import Thread
+
+    # C code that holds the interpreter's lock stops the thread, but not the alarm, which by default ends the process.
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, seconds + _ALARM_SECONDS)
 
     def wait() -> None:
         os.read(life, 1)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-CORE = sorted((ROOT / "clitool").glob("*.py"))
+CORE = sorted((ROOT / "clitool").rglob("*.py"))
 TOOLS = sorted((ROOT / "tools" / "clitool_tools").rglob("*.py"))
 PLUGIN_API = {"clitool.family", "clitool.tool", "clitool.errors", "clitool.jail"}
 DRIVERS = {"sqlite3", "mysql", "pymongo", "bson", "imaplib", "smtplib", "sqlglot"}

@@ -15,7 +15,7 @@ import pytest
 from command import CLITOOL, PLUGINS, TOKEN, Result, environment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     Call = Callable[..., Result]
@@ -224,6 +224,35 @@ def test_the_worker_ends_when_its_parent_is_killed(clients_path: Path, how: str)
     assert not _is_alive_soon(worker)
 
 
+# What macOS lacks: a signal from the kernel when a pipe is closed, and a look at a dead child without reaping it.
+AS_ON_MACOS = [sys.executable, "-P", "-c", """
+import fcntl, os
+for module, name in ((fcntl, "F_SETSIG"), (os, "waitid")):
+    module.__dict__.pop(name, None)
+from clitool.__main__ import main
+main()
+"""]
+
+
+@pytest.mark.parametrize("how", ["sleep", "spin"])
+def test_the_worker_ends_when_its_parent_is_killed_on_macos_at_the_latest_after_the_deadline(
+    clients_path: Path, how: str
+) -> None:
+    with _start(clients_path, how, "--timeout", "1", command=AS_ON_MACOS) as process:
+        worker = _worker_of(process.pid)
+        process.kill()
+
+    assert not _is_alive_soon(worker)
+
+
+@pytest.mark.parametrize(("how", "reason"), [("exit", "crashed"), ("crash", "crashed"), ("orphan", "crashed"), ("spin", "timeout")])
+def test_a_tool_that_ends_badly_is_one_execution_error_on_macos_too(clients_path: Path, how: str, reason: str) -> None:
+    with _start(clients_path, how, "--timeout", "2", command=AS_ON_MACOS) as process:
+        stdout, _ = process.communicate()
+
+    assert json.loads(stdout)["details"] == {"reason": reason}
+
+
 def test_signals_that_the_host_had_blocked_are_heard_all_the_same(clients_path: Path) -> None:
     block = "import os, signal, sys; signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 32)); os.execv(sys.argv[1], sys.argv[1:])"
     words = ["call", "trouble", "--token-stdin", "--params", '{"how": "orphan"}']
@@ -317,8 +346,9 @@ def test_without_a_log_no_answer_claims_that_the_log_has_it(call: Call) -> None:
     assert document["details"] == {"reason": "internal", "reference": ""}
 
 
-def _start(clients: Path, how: str, **more: Any) -> subprocess.Popen[bytes]:
-    words = [CLITOOL, "--clients", str(clients), "call", "trouble", "--token-stdin", "--params", json.dumps({"how": how})]
+def _start(clients: Path, how: str, *before: str, command: Sequence[str] = (CLITOOL,), **more: Any) -> subprocess.Popen[bytes]:
+    words = [*command, "--clients", str(clients), *before, "call", "trouble", "--token-stdin", "--params",
+             json.dumps({"how": how})]
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
     process = subprocess.Popen(words, env=environment(PYTHONPATH=PLUGINS), cwd="/", **pipes)
     assert process.stdin

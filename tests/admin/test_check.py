@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from command import TOKEN, client, environment, run, write_clients
 
+from clitool.admin.checkup import check
 from clitool.arguments import Request
-from clitool.checkup import check
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

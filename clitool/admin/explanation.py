@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from clitool import params, pipeline, tokens
 from clitool.access import clients_file, disable, read_token
+from clitool.admin.checkup_folders import usable
+from clitool.admin.token_list import find_client, status
 from clitool.calling import rest_of_stdin
 from clitool.catalog import Catalog
-from clitool.checkup_folders import usable
 from clitool.clients_file import ClientsFileError
 from clitool.errors import AuthFailed, ClitoolError, ExecutionError, ToolNotFound, one_line, report
 from clitool.journal import Journal
 from clitool.scopes import grants
-from clitool.token_list import find_client, status
 from clitool.tool import Deadline
 
 TYPE_CHECKING = False

@@ -11,8 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from clitool.admin.remarks import Remarks
     from clitool.clients import Clients
-    from clitool.remarks import Remarks
 
 
 def check_folders(clients: Clients, environment: Mapping[str, str], remarks: Remarks) -> None:

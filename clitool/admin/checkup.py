@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from clitool.access import clients_file
+from clitool.admin.checkup_clients import check_clients
+from clitool.admin.checkup_folders import check_folders
+from clitool.admin.remarks import Remarks
 from clitool.catalog import Catalog
-from clitool.checkup_clients import check_clients
-from clitool.checkup_folders import check_folders
 from clitool.clients_file import ClientsFileError
-from clitool.remarks import Remarks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

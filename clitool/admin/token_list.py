@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from clitool import clients_text, tokens
+from clitool import tokens
+from clitool.admin import clients_text
+from clitool.admin.clients_store import change
 from clitool.clients_rules import is_date, is_name
-from clitool.clients_store import change
 from clitool.errors import InvalidParams
 from clitool.pipeline import today
 from clitool.scopes import is_well_formed

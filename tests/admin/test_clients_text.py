@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clitool.clients_text import add_client, add_token, remove_token
+from clitool.admin.clients_text import add_client, add_token, remove_token
 from clitool.errors import ExecutionError
 from clitool.strict_yaml import Document
 

@@ -5,22 +5,22 @@ from __future__ import annotations
 from datetime import date, timedelta
 from difflib import get_close_matches
 
+from clitool.admin.token_list import status
 from clitool.errors import ClitoolError
 from clitool.pipeline import today
 from clitool.places import log_settings, state_directory
 from clitool.scopes import HOST_FAMILY, grants
 from clitool.settings import SettingsUnusable, load
-from clitool.token_list import status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
 
+    from clitool.admin.remarks import Remarks
     from clitool.catalog import Catalog
     from clitool.clients import Client, Clients, Token
     from clitool.family import Family, Finding
-    from clitool.remarks import Remarks
 
     Path = tuple[str | int, ...]
 

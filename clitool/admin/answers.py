@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from clitool import answer
-from clitool.cli_door import DONE, REFUSED, Output
+from clitool.admin.door import DONE, REFUSED, Output
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from clitool.admin.token_list import Wish
     from clitool.arguments import Request
-    from clitool.token_list import Wish
 
     Environment = Mapping[str, str]
 
@@ -27,8 +27,8 @@ def version(*, json: bool) -> Output:
 
 def init(folder: str, request: Request, *, json: bool) -> Output:
     """Write the sample folder; tell its token, and what to try."""
-    from clitool import sample
-    from clitool.sample_folder import make
+    from clitool.admin import sample
+    from clitool.admin.sample_folder import make
 
     path, token = make(folder)
     if json:
@@ -38,7 +38,7 @@ def init(folder: str, request: Request, *, json: bool) -> Output:
 
 def check(request: Request, environment: Environment, *, connect: bool, json: bool) -> Output:
     """Tell what a check of everything finds."""
-    from clitool.checkup import check as find
+    from clitool.admin.checkup import check as find
 
     remarks = find(request, environment, connect=connect)
     status = DONE if remarks.ok else REFUSED
@@ -50,7 +50,7 @@ def check(request: Request, environment: Environment, *, connect: bool, json: bo
 
 def explain(request: Request, environment: Environment, client: str, *, json: bool) -> Output:
     """Tell the steps of a call."""
-    from clitool.explanation import explain as walk
+    from clitool.admin.explanation import explain as walk
 
     explanation = walk(request, environment, client)
     status = DONE if explanation.error is None else REFUSED
@@ -63,7 +63,7 @@ def schema(what: str) -> Output:
 
     catalog = Catalog()
     if what == "clients":
-        from clitool.clients_schema import clients_schema
+        from clitool.admin.clients_schema import clients_schema
 
         return Output(answer.encode(clients_schema(catalog), pretty=True), hints=catalog.warnings)
     return Output(answer.encode(catalog.find(what)[1].input_schema, pretty=True))
@@ -72,7 +72,7 @@ def schema(what: str) -> Output:
 def issue(wish: Wish, request: Request, environment: Environment) -> Output:
     """Make a token; only the token goes to standard output."""
     from clitool.access import clients_path
-    from clitool.token_list import issue as make
+    from clitool.admin.token_list import issue as make
 
     token, token_id = make(clients_path(request, environment), wish, trust=request.trust_file)
     until = f", valid through {wish.expires}" if wish.expires else ""
@@ -83,7 +83,7 @@ def issue(wish: Wish, request: Request, environment: Environment) -> Output:
 def tokens(request: Request, environment: Environment, client: str, *, json: bool) -> Output:
     """List the tokens of all clients, or of one."""
     from clitool.access import clients_file
-    from clitool.token_list import listing
+    from clitool.admin.token_list import listing
 
     entries = listing(clients_file(request, environment), client)
     if json:
@@ -96,7 +96,7 @@ def tokens(request: Request, environment: Environment, client: str, *, json: boo
 def revoke(request: Request, environment: Environment, client: str, token_id: str) -> Output:
     """Remove a token."""
     from clitool.access import clients_path
-    from clitool.token_list import revoke as remove
+    from clitool.admin.token_list import revoke as remove
 
     left = remove(clients_path(request, environment), client, token_id, trust=request.trust_file)
     have = "it has no token left" if not left else f"it has {left} left"

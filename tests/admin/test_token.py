@@ -17,11 +17,12 @@ import pytest
 from command import CLITOOL, Result, environment, run, write_clients
 from processes import NOBODY, give_to_nobody, run_as_nobody, run_at_once
 
-from clitool import clients_store, tokens
+from clitool import tokens
+from clitool.admin import clients_store
+from clitool.admin.token_list import Wish, issue
 from clitool.clients_file import ClientsFileError
 from clitool.errors import ExecutionError
 from clitool.strict_yaml import Document
-from clitool.token_list import Wish, issue
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,8 @@ import os
 from contextlib import contextmanager, suppress
 from shutil import rmtree
 
-from clitool import sample, tokens
+from clitool import tokens
+from clitool.admin import sample
 from clitool.clients import load
 from clitool.errors import ExecutionError
 from clitool.private_folder import make_private_folder
