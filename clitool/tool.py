@@ -114,8 +114,13 @@ class Context:
         self.touches.update(what)
 
     def close(self) -> None:
-        """Close every connection and the store, if the call opened them; the core calls it once."""
-        while self._connections:
-            self._connections.popitem()[1].close()
-        if self._state is not None:
-            self._state.close()
+        """Close every connection and the store, if the call opened them; the core calls it once.
+
+        What cannot be closed is noted in the log: the call's outcome, good or bad, stands already.
+        """
+        opened = [*self._connections.values(), *([] if self._state is None else [self._state])]
+        for one in opened:
+            try:
+                one.close()
+            except Exception as error:  # noqa: BLE001 - a driver may raise anything
+                self.logger.warn(f"closing failed: {type(error).__name__}")  # noqa: G004, G010 - not `logging`
