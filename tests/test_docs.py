@@ -19,10 +19,10 @@ from documents import DOCUMENTS, README, ROOT, Document, environment_variables, 
 from jsonschema import Draft202012Validator
 from shell_session import ShellSession, perform
 
+from clitool.admin.clients_schema import clients_schema
 from clitool.arguments import parse as parse_words
 from clitool.catalog import Catalog
 from clitool.clients import parse
-from clitool.clients_schema import clients_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -188,7 +188,7 @@ def test_whatever_happens_in_a_command_is_one_line(monkeypatch: pytest.MonkeyPat
     def fail(**_: bool) -> None:
         raise RuntimeError("password=hunter2")
 
-    monkeypatch.setattr(cli.cli_answers, "version", fail)
+    monkeypatch.setattr(cli.answers, "version", fail)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("XDG_STATE_HOME", raising=False)
     monkeypatch.delenv("LOGS_DIRECTORY", raising=False)
