@@ -40,9 +40,10 @@ def locate(option: str | None, environment: Mapping[str, str]) -> str | None:
     if option is not None:
         return _absolute(option)
     if VARIABLE in environment:
-        if not environment[VARIABLE]:
-            raise ClientsFileError([f"{VARIABLE} is set but empty; unset it or give it a path"])
-        return _absolute(environment[VARIABLE])
+        # A relative one would mean another file in each working folder, also one that a cloned repository brings.
+        if not os.path.isabs(environment[VARIABLE]):
+            raise ClientsFileError([f"{VARIABLE} is set but is no absolute path; unset it or give it one"])
+        return os.path.normpath(environment[VARIABLE])
     for path in (user_path(environment), SYSTEM_PATH):
         if path and os.path.lexists(path):
             return path

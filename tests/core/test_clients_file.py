@@ -51,10 +51,11 @@ def test_the_file_is_found_in_a_fixed_order(
     assert found == (expected and expected.format(home=home))
 
 
-def test_an_empty_variable_is_an_error() -> None:
-    """Fail closed: an unset secret in a unit file must not fall back to another file."""
+@pytest.mark.parametrize("value", ["", "clients.yaml", "./clients.yaml"], ids=["empty", "relative", "relative with a dot"])
+def test_a_variable_that_is_no_absolute_path_is_an_error(value: str) -> None:
+    """An unset name in a unit file must not fall back to another file, nor a working folder bring one."""
     with pytest.raises(ClientsFileError):
-        locate(None, {"CLITOOL_CLIENTS": ""})
+        locate(None, {"CLITOOL_CLIENTS": value, "HOME": "/h"})
 
 
 PERMISSIONS = [
