@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from clitool.tokens import TokenLine
     from clitool.worker import Channel
 
-MAX_NOTES = 20
-
 
 def read_token(request: Request) -> TokenLine:
     """Return the token line from where the request says; `verify` reads standard input unasked."""
@@ -66,7 +64,7 @@ def disable(catalog: Catalog, clients: Clients) -> None:
 def explain(channel: Channel, error: BaseException, *, verbose: bool = False) -> None:
     """Tell the owner on stderr what the caller is not told; of an unforeseen error, the traceback if `verbose`."""
     if isinstance(error, ClientsFileError):
-        for problem in error.problems[:MAX_NOTES]:
+        for problem in error.problems:
             channel.note(problem)
     elif not isinstance(error, ClitoolError):
         channel.note(f"internal error: {type(error).__name__}")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _NOTE, _ABOUT, _ANSWER = b"N", b"A", b"D"
 _HEADER = 9  # one byte of kind, eight of length
 _CHUNK = 1 << 20
-_MAX_NOTES = 100  # a tool that floods standard error fills no host's memory
+_MAX_NOTES = 100  # neither a tool nor a clients file full of faults floods the host's standard error
 _ALARM_SECONDS = 1.0  # after the deadline, which is the supervisor's
 _REAP_SECONDS = 0.2  # a worker in an uninterruptible system call is left to init
 
@@ -288,23 +288,27 @@ def _silence() -> None:
 
 def _die_with_parent(life: int, seconds: float) -> None:
     """Have this process group killed when the parent is gone, which closes the other end of `life`."""
-    import fcntl
-
-    if hasattr(fcntl, "F_SETSIG"):
-        # The kernel does it itself, also while C code holds the interpreter's lock.
-        fcntl.fcntl(life, fcntl.F_SETOWN, -os.getpid())
-        fcntl.fcntl(life, fcntl.F_SETSIG, signal.SIGKILL)
-        fcntl.fcntl(life, fcntl.F_SETFL, fcntl.fcntl(life, fcntl.F_GETFL) | os.O_ASYNC)
-        waiting = poll()
-        waiting.register(life, POLLIN)
-        if waiting.poll(0):
-            os._exit(1)
-    else:
+    try:
+        _have_the_kernel_watch(life)
+    except (AttributeError, OSError):  # macOS has no F_SETSIG; some emulated kernels do not take it
         _watch(life, seconds)
 
 
+def _have_the_kernel_watch(life: int) -> None:
+    """Do it also while C code holds the interpreter's lock."""
+    import fcntl
+
+    fcntl.fcntl(life, fcntl.F_SETOWN, -os.getpid())
+    fcntl.fcntl(life, fcntl.F_SETSIG, signal.SIGKILL)
+    fcntl.fcntl(life, fcntl.F_SETFL, fcntl.fcntl(life, fcntl.F_GETFL) | os.O_ASYNC)
+    waiting = poll()
+    waiting.register(life, POLLIN)
+    if waiting.poll(0):
+        os._exit(1)
+
+
 def _watch(life: int, seconds: float) -> None:
-    """Do the same with a thread, where the kernel cannot (macOS)."""
+    """Do it with a thread, and with an alarm."""
     from threading import Thread
 
     # C code that holds the interpreter's lock stops the thread, but not the alarm, which by default ends the process.
