@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from clitool_tools.file import family
-from clitool_tools.file.policy import parse
+from clitool_tools.file.policy import _lies_in, parse
 from contexts import make_context
 from file_world import PARAMS, TOOLS, World
 from processes import run_as_nobody
@@ -98,6 +98,15 @@ def test_a_root_that_reaches_what_is_protected_is_refused(tmp_path: Path, root: 
 
     assert error.key == "root_path"
     assert "clients file" in str(error)
+
+
+def test_what_is_protected_is_known_by_identity_too(tmp_path: Path) -> None:
+    """A bind mount, or a disk that ignores letter case, gives one folder two names; a link stands for it here."""
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "other").symlink_to("conf")
+
+    assert _lies_in(str(tmp_path / "other" / "clients.yaml"), str(tmp_path / "conf"))
+    assert not _lies_in(str(tmp_path / "clients.yaml"), str(tmp_path / "conf"))
 
 
 @pytest.mark.parametrize("protected", ["conf/clients.yaml", "root-logs", "roo"])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from clitool_tools.file import family
 from contexts import make_context
-from file_world import TOOLS, World
+from file_world import PARAMS, TOOLS, World
 from processes import run_at_once
 
 from clitool.errors import ClitoolError, ExecutionError
@@ -131,21 +131,34 @@ def test_a_second_name_that_is_just_going_away_is_waited_for(world: World, monke
     assert world.call("file_read", path="a.txt")["content"] == "whole"
 
 
-def test_a_lock_that_is_held_too_long_is_an_error_before_the_deadline(world: World) -> None:
-    """The caller learns why nothing happened, and nothing did."""
+@pytest.mark.parametrize("tool", ["file_write", "file_append", "file_edit", "file_delete"])
+def test_a_lock_that_is_held_too_long_is_an_error_before_the_deadline(world: World, tool: str) -> None:
+    """Every change waits for its turn; the caller learns why nothing happened, and nothing did."""
+    (world.root / "a.txt").write_text("in")
     held = os.open(world.root, os.O_RDONLY)
     fcntl.flock(held, fcntl.LOCK_EX)
     context = make_context(family, {"root_path": str(world.root), "allow_write": True}, seconds=0.5)
 
     with pytest.raises(ExecutionError) as caught:
-        TOOLS["file_write"](context).execute(path="a.txt", content="x")
+        TOOLS[tool](context).execute(path="a.txt", **PARAMS[tool])
 
     assert caught.value.reason == "locked"
     assert context.deadline.remaining() > 0
-    assert os.listdir(world.root) == []
+    assert (world.root / "a.txt").read_text() == "in"
     context.close()
     os.close(held)
-    world.call("file_write", path="a.txt", content="x")
+    world.call(tool, path="a.txt", **PARAMS[tool])
+
+
+def test_reading_waits_for_no_lock(world: World) -> None:
+    (world.root / "a.txt").write_text("in")
+    held = os.open(world.root, os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)
+
+    for tool in ("file_read", "file_search"):
+        world.call(tool, path="a.txt", **PARAMS[tool])
+    world.call("file_list")
+    os.close(held)
 
 
 @pytest.mark.parametrize("old", [True, False], ids=["old file", "new file"])
