@@ -277,6 +277,12 @@ def test_no_descriptor_is_left_open(trapped: World) -> None:
         trapped.reason("file_read", path="hard.txt")
         trapped.reason("file_write", path="a.txt", content="x")
         trapped.reason("file_list", path="dir")
+        trapped.call("file_write", path="b.txt", content="in", overwrite=True)
+        trapped.call("file_write", path="b.txt", content="in", overwrite=True)
+        trapped.call("file_append", path="b.txt", content="more")
+        trapped.call("file_edit", path="b.txt", old_text="in", new_text="out")
+        trapped.reason("file_edit", path="b.txt", old_text="in", new_text="out")
+        trapped.call("file_delete", path="b.txt")
 
     assert len(os.listdir("/dev/fd")) == before
 
