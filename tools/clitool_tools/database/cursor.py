@@ -7,7 +7,7 @@ caller makes of it, its values are only ever bound: table and columns come from 
 from __future__ import annotations
 
 from clitool.errors import InvalidParams
-from clitool_tools.database.values import parameter, show
+from clitool_tools.database.values import scalar, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _content(cursor: str) -> object:
 
 def _value(value: object) -> Stored:
     try:
-        return parameter(value)
+        return scalar(value)
     except InvalidParams:
         raise InvalidParams("the cursor is damaged; start again without one", "bad_cursor") from None
 

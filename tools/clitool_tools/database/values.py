@@ -50,7 +50,15 @@ def comparable(column: Column, value: object) -> Stored:
 
 
 def parameter(value: object) -> Stored:
-    """Return what to bind for a parameter of a SQL text; raises `InvalidParams` (bad_value)."""
+    """Return what to bind for a parameter of a caller's SQL; raises `InvalidParams` (bad_value)."""
+    bound = scalar(value)
+    if isinstance(bound, RawText):
+        raise InvalidParams("a parameter cannot be '$rawText'; write CAST(? AS TEXT) and send '$binary'", "bad_value")
+    return bound
+
+
+def scalar(value: object) -> Stored:
+    """Return what to bind for a value that belongs to no column; raises `InvalidParams` (bad_value)."""
     decoded = decode(value)
     bound = None if decoded is None else _anything(decoded)
     if bound is None and decoded is not None:

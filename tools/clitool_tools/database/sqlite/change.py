@@ -10,7 +10,6 @@ from clitool_tools.database.sqlite import schema
 from clitool_tools.database.sqlite.condition import Condition
 from clitool_tools.database.sqlite.guard import ChangeGuard
 from clitool_tools.database.sqlite.schema import quoted
-from clitool_tools.database.sqlite.selecting import collation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,22 +35,22 @@ class Change:
     """
 
     def __init__(self, database: Database, table: SqliteTable, *, dry_run: bool = False) -> None:
-        self._file = database.file
         self._handle = database.file.writer()
         self._dry_run = dry_run
-        with self._file.faults():
+        with database.file.faults():
             self._guard = ChangeGuard(table, database.connection, schema.owners(self._handle))
             _open_virtual_tables(self._handle)
+        self._faults = database.file.faults(self._guard)
 
     def __enter__(self) -> Handle:
-        with self._file.faults():
+        with self._faults:
             self._handle.execute("BEGIN IMMEDIATE")
         self._handle.set_authorizer(self._guard)
         return self._handle
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         self._handle.set_authorizer(None)
-        with self._file.faults(self._guard):
+        with self._faults:
             try:
                 if error is not None:
                     raise error
@@ -84,7 +83,7 @@ def upsert(database: Database, table: SqliteTable, unique: Unique, rows: Sequenc
 def update(database: Database, table: SqliteTable, where: Node, values: Row, bounds: Bounds) -> int:
     """Update the rows that match; return how many do."""
     with Change(database, table, dry_run=bounds.dry_run) as handle:
-        condition = _condition(handle, table)
+        condition = Condition(handle, table)
         assigned = _assigned(condition, values)
         test = condition.where(where)
         _bound(handle, table, where, bounds)
@@ -95,7 +94,7 @@ def update(database: Database, table: SqliteTable, where: Node, values: Row, bou
 def delete(database: Database, table: SqliteTable, where: Node, bounds: Bounds) -> int:
     """Delete the rows that match; return how many do."""
     with Change(database, table, dry_run=bounds.dry_run) as handle:
-        condition = _condition(handle, table)
+        condition = Condition(handle, table)
         test = condition.where(where)
         _bound(handle, table, where, bounds)
         sql = f"DELETE FROM main.{quoted(table.name)} WHERE {test}"  # noqa: S608 - names of the live schema, quoted
@@ -104,7 +103,7 @@ def delete(database: Database, table: SqliteTable, where: Node, bounds: Bounds) 
 
 def _insert(handle: Handle, table: SqliteTable, row: Row) -> int | None:
     """Insert a row; return its number, or None if a trigger ignores it."""
-    condition = _condition(handle, table)
+    condition = Condition(handle, table)
     names = ", ".join(quoted(column.name) for column in row)
     values = ", ".join([condition.bind(value) for value in row.values()])
     content = f"({names}) VALUES ({values})" if row else "DEFAULT VALUES"
@@ -116,21 +115,17 @@ def _insert(handle: Handle, table: SqliteTable, row: Row) -> int | None:
 def _upsert(handle: Handle, table: SqliteTable, unique: Unique, row: Row) -> str:
     rest = {column: value for column, value in row.items() if column not in unique.columns}
     if rest:
-        condition = _condition(handle, table)
+        condition = Condition(handle, table)
         assigned = _assigned(condition, rest)
         test = f"{_same_key(condition, unique, row)} AND {_different(condition, rest)}"
         sql = f"UPDATE OR ABORT main.{quoted(table.name)} SET {assigned} WHERE {test}"  # noqa: S608 - as above
         if handle.execute(sql, condition.values).rowcount:
             return "updated"
-    condition = _condition(handle, table)
+    condition = Condition(handle, table)
     sql = f"SELECT 1 FROM main.{quoted(table.name)} WHERE {_same_key(condition, unique, row)}"  # noqa: S608 - as above
     if handle.execute(sql, condition.values).fetchone():
         return "unchanged"
     return "unchanged" if _insert(handle, table, row) is None else "inserted"
-
-
-def _condition(handle: Handle, table: SqliteTable) -> Condition:
-    return Condition(table, lambda column: collation(handle, table, column))
 
 
 def _assigned(condition: Condition, values: Row) -> str:
@@ -150,7 +145,7 @@ def _different(condition: Condition, values: Row) -> str:
 
 def _bound(handle: Handle, table: SqliteTable, where: Node, bounds: Bounds) -> None:
     """Raise `ExecutionError` (too_many_affected) if more rows match than the caller permits."""
-    condition = _condition(handle, table)
+    condition = Condition(handle, table)
     sql = (f"SELECT count(*) FROM (SELECT 1 FROM main.{quoted(table.name)} WHERE {condition.where(where)}"  # noqa: S608 - as above
            f" LIMIT {bounds.most + 1:d})")
     if handle.execute(sql, condition.values).fetchone()[0] > bounds.most:

@@ -6,16 +6,18 @@ of one family: SQLite would say that every text is greater than every number.
 
 from __future__ import annotations
 
-from clitool.errors import ExecutionError
+from clitool.errors import ExecutionError, InvalidParams
 from clitool_tools.database.sqlite.schema import quoted
 from clitool_tools.database.values import RawText, looks_numeric
 from clitool_tools.database.where import Comparison, Group, Like, Membership, Negation, Null, family
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
+    from sqlite3 import Connection as Handle
 
-    from clitool_tools.database.table import Column, Sort, Table
+    from clitool_tools.database.sqlite.schema import SqliteTable
+    from clitool_tools.database.table import Column, Sort
     from clitool_tools.database.values import Stored
     from clitool_tools.database.where import Node
 
@@ -26,13 +28,13 @@ class Condition:
     """SQL text that grows together with the values bound in it.
 
     Args:
+        handle: where the collation of a column is asked, for `$like` only.
         table: what the columns belong to.
-        collation: tells the collation of a column; asked for `$like` only.
     """
 
-    def __init__(self, table: Table, collation: Callable[[Column], str]) -> None:
+    def __init__(self, handle: Handle, table: SqliteTable) -> None:
+        self._handle = handle
         self._table = table
-        self._collation = collation
         self.values: list[Stored] = []
 
     def column(self, column: Column) -> str:
@@ -42,6 +44,8 @@ class Condition:
     def bind(self, value: Stored) -> str:
         """Note a value to bind and return what stands for it."""
         if isinstance(value, RawText):
+            if not self._table.is_utf8:  # CAST would take the bytes for UTF-16
+                raise InvalidParams("this database keeps text as UTF-16, so '$rawText' cannot be stored", "bad_value")
             self.values.append(bytes(value))
             return "CAST(? AS TEXT)"
         self.values.append(value)
@@ -79,7 +83,7 @@ class Condition:
 
     def _like(self, node: Like) -> str:
         text = self.column(node.column)
-        collation = self._collation(node.column)
+        collation = collation_of(self._handle, self._table, node.column)
         if collation == "NOCASE":
             test = f"{text} LIKE {self.bind(_like_pattern(node.pattern))} ESCAPE '\\'"
         elif collation == "RTRIM":
@@ -137,11 +141,21 @@ def _bracketed(text: str) -> str:
     return "".join(f"[{character}]" if character in "*?[" else character for character in text)
 
 
-def collation_query(table: Table, column: Column) -> str:
-    """Return a query for whether ``a`` equals ``A``, and ``a `` with a blank, in the column: that tells its collation.
+def collation_of(handle: Handle, table: SqliteTable, column: Column) -> str:
+    """Return the collation that comparisons with a column follow: BINARY, NOCASE, RTRIM, or another's name.
 
-    The column of a compound takes its collation from the first part, which has no rows here.
+    SQLite tells it nowhere, for a view least of all. So it is asked whether ``a`` equals ``A``, and ``a`` with a blank:
+    the column of a compound takes its collation from the first part, which has no rows here.
     """
+    import sqlite3
+
     name = f"{quoted(table.name)}.{quoted(column.name)}"
-    return (f"WITH probe (text) AS (SELECT {name} FROM main.{quoted(table.name)} WHERE 0 UNION ALL SELECT 'a')"  # noqa: S608 - quoted names
-            " SELECT text = 'A', text = 'a ' FROM probe")
+    sql = (f"WITH probe (text) AS (SELECT {name} FROM main.{quoted(table.name)} WHERE 0 UNION ALL SELECT 'a')"  # noqa: S608 - quoted names
+           " SELECT text = 'A', text = 'a ' FROM probe")
+    try:
+        ignores_case, ignores_blanks = handle.execute(sql).fetchone()
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode != sqlite3.SQLITE_ERROR_MISSING_COLLSEQ:
+            raise
+        return str(error).rpartition(": ")[2]
+    return "NOCASE" if ignores_case else "RTRIM" if ignores_blanks else "BINARY"

@@ -79,7 +79,7 @@ class Database:
         """Yield the rows of a structured query."""
         from clitool_tools.database.sqlite.selecting import select
 
-        return select(self.file, selection)
+        return select(self.file, _own(selection.table), selection)
 
     def statement(self, sql: str, params: Sequence[Stored] | Mapping[str, Stored]) -> Statement:
         """Start a SELECT of the caller's."""

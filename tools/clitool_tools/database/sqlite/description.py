@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from clitool_tools.database.sqlite.condition import collation_of
 from clitool_tools.database.sqlite.guard import Guard, is_internal
 from clitool_tools.database.sqlite.schema import index_parts, quoted
-from clitool_tools.database.sqlite.selecting import collation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def _column(handle: Handle, table: SqliteTable, column: Column) -> dict[str, Any
                                  "nullable": column.nullable, "default": column.default, "primary_key": column.key,
                                  "generated": column.generated}
     if column.kind in ("text", "any"):
-        described["collation"] = collation(handle, table, column)
+        described["collation"] = collation_of(handle, table, column)
     return described
 
 
@@ -47,7 +47,7 @@ def _indexes(handle: Handle, table: SqliteTable) -> Iterator[dict[str, Any]]:
     if table.generates_keys and table.rowid is not None:
         yield {"name": None, "columns": [table.rowid.name], "unique": True, "primary_key": True, "partial": False}
     rows = handle.execute(f"PRAGMA main.index_list({quoted(table.name)})").fetchall()
-    for _, name, unique, origin, partial in sorted(rows, key=lambda row: (row[3] != "pk", row[1])):
+    for _, name, unique, origin, partial in sorted(rows, key=lambda row: (row[3] != "pk", -row[0])):
         yield {"name": name, "columns": [column for column, _ in index_parts(handle, name)], "unique": bool(unique),
                "primary_key": origin == "pk", "partial": bool(partial)}
 
@@ -77,7 +77,7 @@ class _Recorder(Guard):
     def _judge(self, action: int, first: str, second: str, source: str | None) -> ClitoolError | None:  # noqa: ARG002 - the base's
         import sqlite3
 
-        if action == sqlite3.SQLITE_READ and source is not None and not is_internal(first):
+        if action == sqlite3.SQLITE_READ and not is_internal(first):
             self.reads[first] = None
         return None
 

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 _LONGEST = 300  # characters of SQLite's own sentence
 
-_BROKEN = "the file is not a SQLite database, or it is encrypted"
+BROKEN = "the file is not a SQLite database, or it is encrypted"
 _READ_ONLY = "the database file or its folder cannot be written by this program"
 _RECOVERY = "the database was left in the middle of a change; a program that may write must open it once"
-_CLOSED = "the database file cannot be opened; it or its folder may be missing or closed to this program"
+CLOSED = "the database file cannot be opened: it does not exist, or this program may not read it or its folder"
 
 # Result code (https://www.sqlite.org/rescode.html), the extended one first -> (reason, sentence).
 _FAULTS: dict[int, tuple[str, str]] = {
@@ -29,8 +29,8 @@ _FAULTS: dict[int, tuple[str, str]] = {
     sqlite3.SQLITE_READONLY_RECOVERY: ("unreachable", _RECOVERY),
     sqlite3.SQLITE_READONLY_CANTINIT: ("unreachable", _RECOVERY),
     sqlite3.SQLITE_PERM: ("permission", _READ_ONLY),
-    sqlite3.SQLITE_CANTOPEN: ("unreachable", _CLOSED),
-    sqlite3.SQLITE_NOTADB: ("unreachable", _BROKEN),
+    sqlite3.SQLITE_CANTOPEN: ("unreachable", CLOSED),
+    sqlite3.SQLITE_NOTADB: ("unreachable", BROKEN),
     sqlite3.SQLITE_CORRUPT: ("database", "the database file is damaged; restore it from a backup"),
     sqlite3.SQLITE_IOERR: ("io", "the database file cannot be read or written; see the state of its disk"),
     sqlite3.SQLITE_FULL: ("no_space", "the disk with the database is full"),

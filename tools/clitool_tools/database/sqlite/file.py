@@ -7,18 +7,18 @@ import sqlite3
 from time import monotonic
 
 from clitool.errors import ExecutionError
-from clitool_tools.database.sqlite.faults import Faults
+from clitool_tools.database.sqlite.faults import BROKEN, CLOSED, Faults
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
     from clitool.tool import Deadline
     from clitool_tools.database.settings import Connection
     from clitool_tools.database.sqlite.guard import Guard
 
-MEMORY = 256 * 1024 * 1024  # bytes that SQLite may use in this process; a statement that needs more fails
+MEMORY = 128 * 1024 * 1024  # bytes that SQLite may use in this process; a statement that needs more fails
 LONGEST_VALUE = 16 * 1024 * 1024  # bytes of a value in a query, unless answers may be larger
 _TICK = 1000  # virtual machine instructions between two looks at the clock
 _MARGIN = 0.2  # seconds before the call's deadline, to say in our own words what happened
@@ -33,7 +33,7 @@ _LIMITS = {
     sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
 }
 _RECOVERABLE = (sqlite3.SQLITE_READONLY_ROLLBACK, sqlite3.SQLITE_READONLY_RECOVERY)
-_WAL = 2  # in bytes 18 and 19 of the header (https://www.sqlite.org/fileformat.html)
+_WAL = b"\2\2"  # bytes 18 and 19 of the header (https://www.sqlite.org/fileformat.html)
 
 
 class File:
@@ -74,7 +74,7 @@ class File:
     def writer(self) -> sqlite3.Connection:
         """Return the connection for changes, with foreign keys enforced."""
         if self._writer is None:
-            self._find()
+            self._header()
             with self.faults():
                 self._writer = self._open("rw", "PRAGMA foreign_keys=ON")
         self.start_clock(self._writer)
@@ -86,13 +86,18 @@ class File:
         handle.set_progress_handler(lambda: monotonic() > end, _TICK)
 
     def checked(self, rows: Iterable[Sequence[Any]]) -> Iterable[Sequence[Any]]:
-        """Return `rows` as they are read, each held against the state of a file that is read without locks."""
-        return map(self._verified, rows) if self._snapshot else rows
+        """Return `rows` as they are read; if the file is read without locks, each only if it is still as it was."""
+        return self._each_verified(rows) if self._snapshot else rows
 
-    def _verified(self, row: Sequence[Any]) -> Sequence[Any]:
+    def _each_verified(self, rows: Iterable[Sequence[Any]]) -> Iterator[Sequence[Any]]:
+        for row in rows:
+            self._verify()
+            yield row
+        self._verify()  # also that there are no more
+
+    def _verify(self) -> None:
         if self._snapshot != _state(self._connection.address):
             raise ExecutionError("the database was changed while it was read; try again", "locked")
-        return row
 
     def close(self) -> None:
         """Close what is open; a change that was not committed is taken back."""
@@ -102,46 +107,50 @@ class File:
         self._reader = self._writer = None
 
     def _open_reader(self) -> sqlite3.Connection:
-        self._find()
         try:
             return self._open_read_only()
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode not in _RECOVERABLE:
                 raise
         # Whoever wrote last did not finish. SQLite lets any reader that may write put the file in order.
-        with self.faults():
-            self._open("rw", "PRAGMA query_only=ON").close()
+        self._open("rw", "PRAGMA query_only=ON").close()
         return self._open_read_only()
 
     def _open_read_only(self) -> sqlite3.Connection:
         path = self._connection.address
-        unused = _is_unused_wal(path)
+        unused = is_unused_wal(path, self._header())
         self._snapshot = _state(path) if unused else ()
         handle = self._open("ro&immutable=1" if unused else "ro", "PRAGMA query_only=ON")
         limit(handle, self._connection.max_bytes)
         return handle
 
-    def _find(self) -> None:
-        """Raise `ExecutionError` (unreachable) unless there is a file that we may open."""
+    def _header(self) -> bytes:
+        """Return the beginning of the file; raise `ExecutionError` (unreachable) if it is none that we may open.
+
+        Before SQLite opens it: closing a file drops all locks that this process has on it.
+        """
         from stat import S_ISREG
 
         from clitool_tools.database.sqlite.location import is_protected
 
         path = self._connection.address
         try:
-            found = os.stat(path)
+            if not S_ISREG(os.stat(path).st_mode) or is_protected(path, self._connection.protected):
+                raise ExecutionError("the database is not a regular file that tools may open", "unreachable")
+            with open(path, "rb") as file:
+                header = file.read(20)
         except OSError:
-            raise ExecutionError("the database file does not exist or cannot be reached", "unreachable") from None
-        if not S_ISREG(found.st_mode) or is_protected(path, self._connection.protected):
-            raise ExecutionError("the database file is not a regular file", "unreachable")
+            raise ExecutionError(CLOSED, "unreachable") from None
+        if header and not header.startswith(b"SQLite format 3\0"):
+            raise ExecutionError(BROKEN, "unreachable")
+        return header
 
     def _open(self, mode: str, pragma: str) -> sqlite3.Connection:
         handle = sqlite3.connect(f"file:{escaped(self._connection.address)}?mode={mode}", uri=True,
                                  timeout=self.seconds, isolation_level=None)
         try:
-            for statement in (pragma, "PRAGMA trusted_schema=OFF", f"PRAGMA hard_heap_limit={MEMORY}",
-                              "PRAGMA schema_version"):  # the last one reads the file
-                handle.execute(statement).fetchall()
+            for statement in (pragma, f"PRAGMA hard_heap_limit={MEMORY}", "PRAGMA schema_version"):
+                handle.execute(statement).fetchall()  # the last one reads the file
         except BaseException:
             handle.close()
             raise
@@ -168,17 +177,15 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
-def _is_unused_wal(path: str) -> bool:
+def is_unused_wal(path: str, header: bytes) -> bool:
     """Return whether the file is in WAL mode and nobody has it open.
 
     SQLite would create the files ``-wal`` and ``-shm`` to read it: as the reader's own, so that the owner's program
     could no longer write, and not at all in a folder that the reader may not write. Such a file can be read as
     immutable instead, because every writer must make ``-wal`` first and changes the file only when it is done;
-    `File.verify` looks afterwards whether that happened.
+    `File.checked` looks whether that happened.
     """
-    with open(path, "rb") as file:  # before SQLite opens it: closing a file drops this process's locks on it
-        header = file.read(20)
-    return header[18:20] == bytes([_WAL, _WAL]) and not _size(path + "-wal") and not os.path.exists(path + "-shm")
+    return header[18:20] == _WAL and not _size(path + "-wal") and not os.path.exists(path + "-shm")
 
 
 def _size(path: str) -> int:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from clitool_tools.database.settings import Connection
     from clitool_tools.database.table import Table
 
-HARMLESS = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
+_HARMLESS = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE)
 _CHANGES = (sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE)
 
 
@@ -60,8 +60,10 @@ class ReadGuard(Guard):
         self.table = fold(table.name) if is_plain else None
 
     def _judge(self, action: int, first: str, second: str, source: str | None) -> ClitoolError | None:  # noqa: ARG002 - the base's
-        if action in HARMLESS or (self.table is None and is_version_check(action, first, second)):
+        if action in _HARMLESS or (self.table is None and is_version_check(action, first, second)):
             return None
+        if action == sqlite3.SQLITE_FUNCTION:
+            return function_of_schema(second)
         if action == sqlite3.SQLITE_READ and self.table in (fold(first), None) and not is_internal(first):
             return None
         return InvalidParams(f"the query would reach {shown(first)}", "table_not_allowed")
@@ -89,8 +91,10 @@ class ChangeGuard(Guard):
         self.owners = owners
 
     def _judge(self, action: int, first: str, second: str, source: str | None) -> ClitoolError | None:
-        if action in HARMLESS or is_version_check(action, first, second):
+        if action in _HARMLESS or is_version_check(action, first, second):
             return None
+        if action == sqlite3.SQLITE_FUNCTION:
+            return function_of_schema(second)
         if action == sqlite3.SQLITE_READ:
             reached = source is not None and (second != "" or fold(first) in self.owners)
             return self.reach(first) if reached else None
@@ -116,3 +120,13 @@ def is_internal(name: str) -> bool:
 def is_version_check(action: int, first: str, second: str) -> bool:
     """Return whether this is ``PRAGMA data_version``, which full-text tables ask while they are read."""
     return action == sqlite3.SQLITE_PRAGMA and first == "data_version" and not second
+
+
+def function_of_schema(name: str) -> ClitoolError | None:
+    """Return why a view, trigger or generated column may not call a function, or None."""
+    from clitool_tools.database.sqlite.functions import ALLOWED_IN_SCHEMA
+
+    if name.lower() in ALLOWED_IN_SCHEMA:
+        return None
+    return InvalidParams(f"a view or trigger of the database calls the function {shown(name)}, which is not allowed",
+                         "function_not_allowed")

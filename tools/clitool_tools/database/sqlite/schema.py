@@ -23,15 +23,17 @@ class SqliteTable(Table):
 
     Attributes:
         type: ``table``, ``view``, ``virtual`` or ``shadow``.
+        is_utf8: whether the database keeps text as UTF-8, not as UTF-16.
         rowid: the column that is the row's number: the INTEGER PRIMARY KEY, else one that no caller sees, else None.
         generates_keys: whether the primary key is the row's number.
     """
 
-    __slots__ = ("generates_keys", "rowid", "type", "without_rowid")
+    __slots__ = ("generates_keys", "is_utf8", "rowid", "type", "without_rowid")
 
-    def __init__(self, name: str, type_: str, columns: list[Column], *, without_rowid: bool) -> None:
+    def __init__(self, name: str, type_: str, columns: list[Column], *, without_rowid: bool, is_utf8: bool) -> None:
         super().__init__(name, columns, is_view=type_ == "view")
         self.type = type_
+        self.is_utf8 = is_utf8
         self.without_rowid = without_rowid
         self.rowid: Column | None = None
         self.generates_keys = False
@@ -54,7 +56,8 @@ def find(handle: Handle, name: str) -> SqliteTable | None:
     _, exact, type_, _, without_rowid, strict = rows[0]
     found = handle.execute(f"PRAGMA main.table_xinfo({quoted(exact)})").fetchall()
     columns = [_column(row, strict=bool(strict)) for row in found if row[6] != _HIDDEN]
-    table = SqliteTable(exact, type_, columns, without_rowid=bool(without_rowid))
+    is_utf8 = handle.execute("PRAGMA encoding").fetchone() == ("UTF-8",)
+    table = SqliteTable(exact, type_, columns, without_rowid=bool(without_rowid), is_utf8=is_utf8)
     if type_ in ("table", "shadow") and not without_rowid:
         _set_rowid(handle, table)
     return table
@@ -78,7 +81,7 @@ def uniques(handle: Handle, table: SqliteTable) -> Iterator[Unique]:
     if table.generates_keys and table.rowid is not None:
         yield Unique([Sort(table.rowid)])
     indexes = handle.execute(f"PRAGMA main.index_list({quoted(table.name)})").fetchall()
-    for _, name, unique, _, partial in sorted(indexes, key=lambda row: row[3] != "pk"):
+    for _, name, unique, _, partial in sorted(indexes, key=lambda row: (row[3] != "pk", -row[0])):  # the oldest first
         parts = index_parts(handle, name)
         if unique and not partial and all(column is not None for column, _ in parts):
             yield Unique([Sort(table.column(column or ""), collation=collation) for column, collation in parts])

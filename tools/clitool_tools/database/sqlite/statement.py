@@ -21,7 +21,7 @@ from clitool_tools.database.sqlite.screening import screen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from sqlite3 import Connection as Handle
     from typing import Any
 
@@ -42,17 +42,19 @@ class StatementGuard(Guard):
     Args:
         connection: the settings, for the sentence of a refusal.
         tables: folded names of what may be read.
-        contents: folded names of the tables that hold the content of virtual tables, which read them while they run;
-            they are no names for the caller.
+        contents: folded names of the tables that hold the content of virtual tables. These read them while they run;
+            for the caller's statement itself they do not exist.
+        is_running: whether the statement runs, or is only compiled to be admitted.
     """
 
-    __slots__ = ("connection", "contents", "reached", "tables")
+    __slots__ = ("connection", "contents", "is_running", "reached", "tables")
 
-    def __init__(self, connection: Connection, tables: set[bytes], contents: Collection[bytes] = ()) -> None:
+    def __init__(self, connection: Connection, tables: set[bytes], contents: set[bytes], *, is_running: bool) -> None:
         super().__init__()
         self.connection = connection
         self.tables = tables
         self.contents = contents
+        self.is_running = is_running
         self.reached: dict[str, None] = {}
 
     def _judge(self, action: int, first: str, second: str, source: str | None) -> ClitoolError | None:  # noqa: ARG002 - the base's
@@ -62,7 +64,7 @@ class StatementGuard(Guard):
             return self._read(first, second)
         if action == sqlite3.SQLITE_FUNCTION and second.lower() in ALLOWED:
             return None
-        if self.contents and is_version_check(action, first, second):
+        if self.is_running and is_version_check(action, first, second):
             return None
         return _refusal(action, first, second)
 
@@ -71,7 +73,7 @@ class StatementGuard(Guard):
             self.reached[table] = None
             return None
         if fold(table) in self.contents:
-            return None
+            return None if self.is_running else forbidden_table(self.connection, table)
         # SQLite also reports a common table expression whose columns nobody uses, as a table with an empty column.
         # In the copy of the schema that is the only thing it can be, and what runs has been admitted there.
         return forbidden_table(self.connection, table) if column or is_internal(table) else None
@@ -96,11 +98,13 @@ def _admitted(file: File, connection: Connection, handle: Handle, sql: str, para
         handle.execute("BEGIN")
         objects = schema.names(handle)
     tables = _readable(connection, objects)
+    contents = _contents(objects, tables)
     if connection.tables is not None:
-        _admit(file, connection, objects, StatementGuard(connection, tables), sql, params)
+        guard = StatementGuard(connection, tables, contents, is_running=False)
+        _admit(file, connection, objects, guard, sql, params)
     with file.faults():
         _open_virtual_tables(handle, objects, sql, tables)
-    return StatementGuard(connection, tables, _contents(objects, tables))
+    return StatementGuard(connection, tables, contents, is_running=True)
 
 
 def _readable(connection: Connection, objects: Objects) -> set[bytes]:
@@ -111,10 +115,11 @@ def _readable(connection: Connection, objects: Objects) -> set[bytes]:
 
 def _contents(objects: Objects, tables: set[bytes]) -> set[bytes]:
     """Return the tables that hold the content of readable virtual tables, which read them while the statement runs."""
-    return {fold(name) for name, type_, _ in objects if type_ == "shadow" and schema.owner(name) in tables}
+    return {fold(name) for name, type_, _ in objects if type_ == "shadow" and schema.owner(name) in tables} - tables
 
 
-def _admit(file: File, connection: Connection, objects: Objects, guard: Guard, sql: str, params: Params) -> None:
+def _admit(file: File, connection: Connection, objects: Objects, guard: StatementGuard, sql: str,
+           params: Params) -> None:
     """Compile the statement where nothing but allowed tables exists; raise what SQLite or the guard says against it."""
     copy = sqlite3.connect(":memory:", isolation_level=None)
     try:
@@ -123,7 +128,7 @@ def _admit(file: File, connection: Connection, objects: Objects, guard: Guard, s
         for name, _, text in sorted(objects, key=lambda each: _CREATION.index(each[1])):
             if connection.allows(name):
                 _create(copy, text)
-        _open_virtual_tables(copy, (), sql, set())
+        _open_virtual_tables(copy, (), sql, guard.tables)
         copy.set_authorizer(guard)
         copy.execute(f"EXPLAIN {sql}", params)
     except (sqlite3.Error, sqlite3.Warning, MemoryError) as error:
@@ -135,14 +140,17 @@ def _admit(file: File, connection: Connection, objects: Objects, guard: Guard, s
 def _create(copy: Handle, text: str) -> None:
     try:
         copy.execute(text)
-    except sqlite3.Error:  # a module that only another program has, or a table that a virtual one made already
-        return
+    except sqlite3.Error as error:
+        if error.sqlite_errorcode == sqlite3.SQLITE_ERROR_MISSING_COLLSEQ:  # another program's; nothing compares here
+            copy.create_collation(str(error).rpartition(": ")[2], lambda *_: 0)
+            _create(copy, text)
+        # Else a module that only another program has, or a table that a virtual one made already.
 
 
 def _open_virtual_tables(handle: Handle, objects: Objects, sql: str, tables: set[bytes]) -> None:
     """Let virtual tables set themselves up before the guard comes: they do so by statements of their own."""
     names = [name for name, type_, _ in objects if type_ == "virtual" and fold(name) in tables]
-    names += _FUNCTION_TABLES if "json_" in sql.lower() else ()
+    names += [name for name in _FUNCTION_TABLES if fold(name) in tables and "json_" in sql.lower()]
     for name in names:
         try:
             handle.execute(f"SELECT 1 FROM {schema.quoted(name)} LIMIT 0")  # noqa: S608 - a quoted name
