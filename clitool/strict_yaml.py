@@ -120,7 +120,7 @@ class _Builder:
         for key, value in node.value:
             if key.tag == _PREFIX + "merge":
                 _refuse("merge keys (<<) are not supported; write the keys out", key)
-            if key.tag not in _TEXT:
+            if key.tag not in _TEXT or not isinstance(key, yaml.ScalarNode):
                 _refuse("every key must be text; put it in quotes", key)
             if key.value in result:
                 _refuse(f"the key {key.value!r} stands here twice", key)

@@ -34,6 +34,7 @@ BAD = [
     pytest.param(b"true: a", 1, id="boolean as a key"),
     pytest.param(b"null: a", 1, id="null as a key"),
     pytest.param(b"? [a]\n: b", 1, id="list as a key"),
+    pytest.param(b"? !!str [a]\n: b", 1, id="list that says it is text as a key"),
     pytest.param(b"x: &x {a: 1}\ny: {<<: *x}", 2, id="merge key"),
     pytest.param(b"a: !!python/object/apply:os.system [id]", 1, id="Python object"),
     pytest.param(b"a: !!binary aGk=", 1, id="binary"),
