@@ -51,7 +51,7 @@ def _result(request: Request, environment: Mapping[str, str], channel: Channel, 
     clients = clients_file(request, environment)
     journal.open(clients)
     _lead_output_to(journal)
-    caller = _authenticate(request, clients, line.token)
+    caller = _authenticate(request, clients, line.token, journal)
     journal.caller(caller)
     channel.about(journal.facts())
     catalog = Catalog()
@@ -64,9 +64,13 @@ def _result(request: Request, environment: Mapping[str, str], channel: Channel, 
             channel.note(warning)
 
 
-def _authenticate(request: Request, clients: Clients, token: bytes) -> pipeline.Caller:
+def _authenticate(request: Request, clients: Clients, token: bytes, journal: Journal) -> pipeline.Caller:
     if token:
-        return pipeline.authenticate(clients, token, DOOR)
+        try:
+            return pipeline.authenticate(clients, token, DOOR)
+        except AuthFailed:
+            journal.rejected(clients, token)
+            raise
     return pipeline.empty_token_caller(clients, request.empty_token_client or "", DOOR)
 
 

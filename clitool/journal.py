@@ -43,6 +43,13 @@ class Journal:
         """Remember who calls."""
         self._client = caller.client.name
 
+    def rejected(self, clients: Clients, token: bytes) -> None:
+        """Log why a token was refused, which the caller is never told (host.md V4)."""
+        from clitool.pipeline import today
+        from clitool.rejection import why_rejected
+
+        Logger(self.log, "core", self.reference).warn(why_rejected(clients, token, today()))
+
     def logged_under(self) -> str:
         """Return the reference under which the log has this call, or nothing if there is no log."""
         return self.reference if self.log.directory else ""
@@ -58,7 +65,7 @@ class Journal:
     def attempt(self, context: Context) -> None:
         """Note that the tool is about to run; where audit is required, no line means no execution."""
         self._context = context
-        if self.log.audit == "required" and not audit(self.log, self._record("attempt")):
+        if self.log.audit == "required" and not audit(self.log, {**self._record("attempt"), "touched": context.touches}):
             message = "the call was not made: its audit line cannot be written; run `clitool check`"
             raise ExecutionError(message, "audit")
 

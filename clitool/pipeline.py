@@ -68,9 +68,11 @@ def call(caller: Caller, name: str, read_params: Callable[[], Mapping[str, Any]]
     require_scope(caller, tool)
     params = check_params(tool, read_params())
     context = make_context(caller, family, around)
-    around.journal.attempt(context)
     try:
-        return tool(context).execute(**params)
+        ready = tool(context)
+        context.touched(**decide(ready, params))
+        around.journal.attempt(context)
+        return ready.execute(**params)
     finally:
         context.close()
 

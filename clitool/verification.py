@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from clitool.arguments import Request
     from clitool.clients import Clients
+    from clitool.pipeline import Caller
     from clitool.worker import Channel
 
 
@@ -25,13 +26,24 @@ def work(request: Request, environment: Mapping[str, str], channel: Channel) -> 
 def _document(request: Request, environment: Mapping[str, str], channel: Channel) -> dict[str, object]:
     clients = clients_file(request, environment)
     try:
-        token = read_token(request).token
-        caller = authenticate(clients, token, "verify")
+        caller = _authenticate(clients, read_token(request).token, environment)
     except AuthFailed as error:
         if error.reason == "token_missing":  # a terminal, a token file that cannot be read: a person needs a hint
             channel.note(str(error))
         return {"authenticated": False}
     return {"authenticated": True, "name": caller.client.name, "scopes": _concrete(caller.scopes, clients, channel)}
+
+
+def _authenticate(clients: Clients, token: bytes, environment: Mapping[str, str]) -> Caller:
+    try:
+        return authenticate(clients, token, "verify")
+    except AuthFailed:
+        from clitool.journal import Journal
+
+        journal = Journal("verify", environment)
+        journal.open(clients)
+        journal.rejected(clients, token)
+        raise
 
 
 def _concrete(scopes: tuple[str, ...], clients: Clients, channel: Channel) -> list[str]:

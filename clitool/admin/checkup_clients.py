@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 from difflib import get_close_matches
 
-from clitool.admin.token_list import status
+from clitool.rejection import status
 from clitool.errors import ClitoolError
 from clitool.pipeline import today
 from clitool.places import log_settings, state_directory

@@ -5,12 +5,13 @@ from __future__ import annotations
 from clitool import params, pipeline, tokens
 from clitool.access import clients_file, disable, read_token
 from clitool.admin.checkup_folders import usable
-from clitool.admin.token_list import find_client, status
+from clitool.admin.token_list import find_client
 from clitool.calling import rest_of_stdin
 from clitool.catalog import Catalog
 from clitool.clients_file import ClientsFileError
 from clitool.errors import AuthFailed, ClitoolError, ExecutionError, ToolNotFound, one_line, report
 from clitool.journal import Journal
+from clitool.rejection import why_rejected
 from clitool.scopes import grants
 from clitool.tool import Deadline
 
@@ -190,22 +191,7 @@ def _authenticate(clients: Clients, token: bytes) -> pipeline.Caller:
     try:
         return pipeline.authenticate(clients, token, DOOR)
     except AuthFailed:
-        raise AuthFailed(_why_rejected(clients, token), "" if token else "token_missing") from None
-
-
-def _why_rejected(clients: Clients, token: bytes) -> str:
-    """Return what a caller is never told: why this token opens nothing."""
-    if not token:
-        return "the token is empty"
-    found = None if len(token) > tokens.MAX_BYTES else clients.find(tokens.digest(token))
-    if found is not None:
-        client, entry = found
-        return f"the token {entry.id!r} of client {client.name!r}: {status(client, entry, pipeline.today())}"
-    if token.strip() != token:
-        return "no client has this token; there are blanks around it"
-    if not tokens.is_intact(token):
-        return "no client has this token; it ends with a wrong checksum, so it was not copied whole"
-    return "no client has this token"
+        raise AuthFailed(why_rejected(clients, token, pipeline.today()), "" if token else "token_missing") from None
 
 
 def _touched(touches: Mapping[str, Any]) -> str:

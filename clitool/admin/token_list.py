@@ -8,6 +8,7 @@ from clitool.admin.clients_store import change
 from clitool.clients_rules import is_date, is_name
 from clitool.errors import InvalidParams
 from clitool.pipeline import today
+from clitool.rejection import status
 from clitool.scopes import is_well_formed
 
 TYPE_CHECKING = False
@@ -99,17 +100,6 @@ def find_client(clients: Clients, name: str) -> Client:
     if name not in clients.by_name:
         raise _usage(f"there is no client {name!r}; there are: {', '.join(clients.by_name)}")
     return clients.by_name[name]
-
-
-def status(client: Client, token: Token, day: str) -> str:
-    """Return whether a token opens anything on the UTC date `day`, or why not, in one or two words."""
-    if client.disabled:
-        return "client disabled"
-    if token.disabled:
-        return "disabled"
-    if token.is_valid(day):
-        return "valid"
-    return "expired" if token.expires and token.expires < day else "not yet valid"
 
 
 def _describe(client: Client, token: Token) -> Entry:

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from command import PLUGINS, TOKEN, Result, client, environment, run, write_clients
+from command import PLUGINS, TOKEN, Result, client, digest, environment, run, write_clients
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -108,3 +108,42 @@ def test_the_users_folder_serves_where_there_is_a_home(tmp_path: Path) -> None:
 
     [audit] = (tmp_path / "home" / ".local" / "state" / "clitool" / "log").glob("*/audit.jsonl")
     assert audit.stat().st_mode & 0o777 == 0o600
+
+
+REJECTED = [
+    pytest.param("wrong", "no client has this token", id="unknown"),
+    pytest.param("old", "the token 'old' of client 'anna': expired", id="expired"),
+    pytest.param("new", "not yet valid", id="not yet valid"),
+    pytest.param("off", "disabled", id="disabled"),
+]
+
+
+@pytest.mark.parametrize("command", ["call", "verify"])
+@pytest.mark.parametrize(("token", "why"), REJECTED)
+def test_v4_why_a_token_was_refused_stands_in_the_log_only(tmp_path: Path, command: str, token: str, why: str) -> None:
+    """V4: the owner can find out, the caller cannot."""
+    dates = {"old": {"expires": "2020-01-01"}, "new": {"not_before": "2999-01-01"}, "off": {"disabled": True}}
+    tokens = [{"id": name, "sha256": digest(name), **more} for name, more in dates.items()]
+    document = {"clients": {"anna": {"scopes": ["x:y"], "tokens": tokens}}, "log": {"directory": "log"}}
+    path = write_clients(tmp_path / "c", document)
+    words = ["call", "trouble", "--token-stdin"] if command == "call" else ["verify"]
+
+    result = run("--clients", str(path), *words, stdin=token.encode())
+
+    [log] = tmp_path.glob("c/log/*/core.log")
+    assert why in log.read_text()
+    assert why.encode() not in result.stdout + result.stderr
+    assert b"anna" not in result.stdout + result.stderr
+
+
+def test_what_would_be_touched_stands_in_the_attempt_already(tmp_path: Path) -> None:
+    files = tmp_path / "files"
+    files.mkdir()
+    document = {"clients": {"anna": client("file:read", tools={"file": {"root_path": str(files)}})},
+                "log": {"directory": "log", "audit": "required"}}
+    path = write_clients(tmp_path / "c", document)
+
+    run("--clients", str(path), "call", "file_read", "--token-stdin", "--params", '{"path": "no.txt"}', stdin=TOKEN.encode())
+
+    attempt, outcome = lines(tmp_path)
+    assert attempt["touched"]["path"] == outcome["touched"]["path"] == "no.txt"
