@@ -94,9 +94,9 @@ class Jail:
 def _open_root(root_path: str) -> int:
     try:
         root = os.open(root_path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         known = {errno.ENOENT: "does not exist", errno.ENOTDIR: "is not a folder", errno.EACCES: "cannot be read"}
-        what = known.get(error.errno or 0, "cannot be opened")
+        what = known.get(getattr(error, "errno", 0), "cannot be opened")
         message = f"the folder that root_path names {what}; run `clitool check` and mend the clients file"
         raise ExecutionError(message, "settings") from error
     if os.path.samestat(os.fstat(root), os.stat("/")):
@@ -107,9 +107,7 @@ def _open_root(root_path: str) -> int:
 
 def _enter(folder: int, name: str, shown: str, *, make: bool = False) -> int:
     try:
-        if make:
-            _make_folder(folder, name)
-        return os.open(raw(name), _FOLDER, dir_fd=folder)
+        return _open_folder(folder, raw(name), make=make)
     except FileNotFoundError as error:
         raise ExecutionError(f"{shown}: a folder of this path does not exist", "not_found") from error
     except NotADirectoryError as error:
@@ -118,11 +116,21 @@ def _enter(folder: int, name: str, shown: str, *, make: bool = False) -> int:
         raise refusal(error, shown) from error
 
 
-def _make_folder(folder: int, name: str) -> None:
+def _open_folder(folder: int, name: bytes, *, make: bool) -> int:
     try:
-        os.mkdir(raw(name), dir_fd=folder)
+        return os.open(name, _FOLDER, dir_fd=folder)
+    except FileNotFoundError:
+        if not make:
+            raise
+    _make_folder(folder, name)
+    return os.open(name, _FOLDER, dir_fd=folder)
+
+
+def _make_folder(folder: int, name: bytes) -> None:
+    try:
+        os.mkdir(name, dir_fd=folder)
     except FileExistsError:
-        return  # whether it is a folder, opening it will tell
+        return  # somebody else was faster; whether it is a folder, opening it will tell
 
 
 def raw(name: str) -> bytes:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from clitool.jail import Jail, Location
     from clitool.tool import Deadline
 
-# What `link` says on file systems without hard links (FAT, many FUSE and shared folders).
-_NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
+# How file systems say that they have no such thing: FAT, many that are mounted by FUSE, shared folders.
+_UNSUPPORTED = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL)
 
 
 class Entry(Folder):
@@ -68,7 +68,7 @@ class Entry(Folder):
             draft.fill(data)
             self._check_folder()
             draft.claim(raw(self.name))
-        self._sync()
+        self._sync_folder()
 
     def replace(self, data: bytes, old: os.stat_result, *, unchanged: bool) -> None:
         """Put `data` in the place of the file `old`; mode, group and owner stay as far as the system lets us.
@@ -86,7 +86,7 @@ class Entry(Folder):
             if unchanged:
                 self._check_unchanged(old)
             draft.take_over(raw(self.name))
-        self._sync()
+        self._sync_folder()
 
     def append(self, data: bytes, *, ensure_newline: bool, most: int) -> int:
         """Write `data` at the end of the file in one piece and return the file's size after it.
@@ -105,7 +105,7 @@ class Entry(Folder):
                 raise InvalidParams(message, "too_large")
             self._check_folder()
             _write_once(file.fileno(), data, size)
-            os.fsync(file.fileno())
+            _sync(file.fileno())
         return size + len(data)
 
     def remove(self, old: os.stat_result) -> None:
@@ -113,7 +113,7 @@ class Entry(Folder):
         self._check_folder()
         self._check_unchanged(old)
         os.unlink(raw(self.name), dir_fd=self.fd)
-        self._sync()
+        self._sync_folder()
 
     def _check_writable(self) -> None:
         # Renaming needs no right on the file itself; a read-only file stays as it is nevertheless.
@@ -135,15 +135,23 @@ class Entry(Folder):
     def _refuse_change(self) -> NoReturn:
         raise ExecutionError(f"{self.shown} was changed by somebody else during the call; read it again", "changed")
 
-    def _sync(self) -> None:
+    def _sync_folder(self) -> None:
         try:
             os.fsync(self.fd)
         except OSError:
-            return  # the change is made; some file systems cannot sync a folder
+            return  # the change is made, and reporting it as failed would be wrong
 
 
 def _identity(status: os.stat_result) -> tuple[int, ...]:
     return (status.st_dev, status.st_ino, status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+
+def _sync(fd: int) -> None:
+    try:
+        os.fsync(fd)
+    except OSError as error:
+        if error.errno not in _UNSUPPORTED:
+            raise
 
 
 def _write_once(fd: int, data: bytes, size: int) -> None:
@@ -175,28 +183,35 @@ class _Draft:
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         os.close(self._fd)
         if self._name:
-            os.unlink(self._name, dir_fd=self._folder)
+            try:
+                os.unlink(self._name, dir_fd=self._folder)
+            except OSError:
+                return  # what happened to the file itself counts
 
     def inherit(self, old: os.stat_result) -> None:
         """Take over mode, owner and group; without the group, its rights become those of everybody else."""
         mode = old.st_mode & 0o777  # never setuid or setgid
         if not self._give_to(old.st_uid, old.st_gid) and not self._give_to(-1, old.st_gid):
             mode = mode & 0o707 | (mode & 0o007) << 3
-        os.fchmod(self._fd, mode)
+        try:
+            os.fchmod(self._fd, mode)
+        except OSError as error:  # then nobody but the owner has rights, or the file system decides
+            if error.errno not in _UNSUPPORTED:
+                raise
 
     def fill(self, data: bytes) -> None:
         """Write all of `data` to the disk."""
         rest = memoryview(data)
         while rest:
             rest = rest[os.write(self._fd, rest) :]
-        os.fsync(self._fd)
+        _sync(self._fd)
 
     def take_over(self, name: bytes) -> None:
         """Become `name`, whatever file has it now."""
         try:
             os.rename(self._name, name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
         except OSError:
-            if not self._is_at(name):  # network file systems report failure for a renaming that was done
+            if not self._is_at(name):  # network file systems report failure for what was done, when an answer got lost
                 raise
         self._name = b""
 
@@ -205,7 +220,9 @@ class _Draft:
         try:
             os.link(self._name, name, src_dir_fd=self._folder, dst_dir_fd=self._folder, follow_symlinks=False)
         except OSError as error:
-            if error.errno not in _NO_LINKS:
+            if self._is_at(name):
+                return
+            if error.errno not in _UNSUPPORTED:
                 raise
             self._claim_without_link(name)
 

@@ -265,6 +265,7 @@ def test_the_root_stays_the_same_folder_when_it_is_moved(root: Path) -> None:
         pytest.param("{base}/root/all", "whole file system", id="link to the top"),
         pytest.param("{base}/none", "does not exist", id="missing"),
         pytest.param("{base}/root/a.txt", "is not a folder", id="file"),
+        pytest.param("{base}/root\0", "cannot be opened", id="NUL"),
     ],
 )
 def test_a_root_that_is_no_folder_of_its_own_is_refused(root: Path, path: str, word: str) -> None:

@@ -165,6 +165,16 @@ def test_a_line_longer_than_an_answer_is_cut_between_characters(world: World) ->
     assert second["truncated"] is False
 
 
+def test_a_character_that_does_not_fit_is_left_out(world: World) -> None:
+    """The reader gets on, with settings however small."""
+    path = put(world, "é\n".encode())
+
+    answer = world.call("file_read", {"max_read_bytes": 1}, path=path)
+
+    assert (answer["content"], answer["truncated"], answer["next_offset"]) == ("", True, 1)
+    assert world.call("file_read", {"max_read_bytes": 1}, path=path, offset=1)["truncated"] is False
+
+
 def test_a_long_line_after_short_ones_waits_for_the_next_answer(world: World) -> None:
     path = put(world, b"short\n" + b"x" * 1000 + b"\nlast")
     setting = {"max_read_bytes": 100}

@@ -411,6 +411,55 @@ def test_a_renaming_that_was_done_and_reported_as_failed_is_a_success(
     assert names(world) == ["a.txt"]
 
 
+def test_a_link_that_was_made_and_reported_as_failed_is_a_success(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = os.link
+
+    def twice(*args: Any, **kwargs: Any) -> None:
+        link(*args, **kwargs)
+        link(*args, **kwargs)
+
+    monkeypatch.setattr(os, "link", twice)
+
+    assert world.call("file_write", path="a.txt", content="new")["created"] is True
+    assert names(world) == ["a.txt"]
+
+
+def test_a_draft_that_cannot_be_removed_does_not_turn_success_into_failure(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "unlink", refuse)
+        assert world.call("file_write", path="a.txt", content="new")["created"] is True
+
+    assert (world.root / "a.txt").read_text() == "new"
+
+
+@pytest.mark.parametrize("number", [22, 38, 95], ids=os.strerror)
+@pytest.mark.parametrize("call", ["fsync", "fchmod"])
+def test_what_a_file_system_does_not_have_is_not_missed(
+    world: World, monkeypatch: pytest.MonkeyPatch, call: str, number: int
+) -> None:
+    """Shared folders and FAT have no modes, some no sync; a replaced file is then never more open than before."""
+
+    def unsupported(*_: object) -> None:
+        raise OSError(number, "not supported")
+
+    (world.root / "a.txt").write_text("old")
+    (world.root / "a.txt").chmod(0o644)
+    monkeypatch.setattr(os, call, unsupported)
+
+    world.call("file_write", path="a.txt", content="new", overwrite=True)
+    world.call("file_append", path="a.txt", content="more")
+
+    assert (world.root / "a.txt").read_text() == "new\nmore"
+    assert stat.S_IMODE((world.root / "a.txt").stat().st_mode) == (0o600 if call == "fchmod" else 0o644)
+
+
 @pytest.mark.parametrize("error", [5, 28, 122, 24, 13, 30], ids=os.strerror)
 def test_no_fault_leaves_a_trace(world: World, monkeypatch: pytest.MonkeyPatch, error: int) -> None:
     (world.root / "a.txt").write_text("old")

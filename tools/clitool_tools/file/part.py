@@ -121,7 +121,7 @@ def _lines(source: Iterator[bytes], offset: int, limit: int | None, most: int) -
 
 def _whole_characters(line: bytes, most: int) -> bytes:
     """Cut `line` to at most `most` bytes, not inside a character of UTF-8."""
-    for end in range(most, max(most - 4, 0), -1):
+    for end in range(most, max(most - 4, -1), -1):
         if line[end] & 0xC0 != 0x80:  # not in the middle of a character
             return line[:end]
     return line[:most]
