@@ -63,7 +63,6 @@ REASONS: dict[str, tuple[str, str]] = {
     "duplicate_key": ("execution_error", "a row with this unique key exists"),
     "constraint": ("execution_error", "a constraint of the database refuses the change"),
     "too_many_affected": ("execution_error", "more rows would change than max_affected allows; nothing was changed"),
-    "needs_transaction": ("execution_error", "this table or server has no transactions, which the call needs"),
     "database": ("execution_error", "the database reports another fault"),
     "arithmetic": ("execution_error", "the result is not a finite number"),
     "timeout": ("execution_error", "the deadline passed; the call was stopped"),
