@@ -37,8 +37,7 @@ def main() -> None:
 def install(folder: Path) -> Path:
     venv.create(folder, with_pip=True)
     python = folder / "bin" / "python"
-    quiet = {"stdout": subprocess.DEVNULL, "check": True}
-    subprocess.run([python, "-m", "pip", "install", "--quiet", str(ROOT)], **quiet)  # type: ignore[call-overload]  # keywords in a dict
+    subprocess.run([python, "-m", "pip", "install", "--quiet", str(ROOT)], stdout=subprocess.DEVNULL, check=True)
     return python
 
 
@@ -74,47 +73,59 @@ def write_database(path: Path) -> None:
 def commands(python: Path, clients: Path) -> dict[str, list[str]]:
     clitool = [str(python.parent / "clitool"), "--clients", str(clients)]
     query = json.dumps({"table": "orders", "where": {"id": 500_000}})
+    total = json.dumps({"function": "add", "a": 1, "b": 2})
     return {
         "python -c pass": [str(python), "-c", "pass"],
         "verify": [*clitool, "verify"],
         "list": [clitool[0], "list"],
         "list --clients": [*clitool, "list"],
-        "call calculator": [*clitool, "call", "calculator", "--token-stdin", "--params", '{"function":"add","a":1,"b":2}'],
+        "call calculator": [*clitool, "call", "calculator", "--token-stdin", "--params", total],
         "call database_query": [*clitool, "call", "database_query", "--token-stdin", "--params", query],
     }
 
 
 def measure(table: dict[str, list[str]], rounds: int) -> None:
     seconds: dict[str, list[float]] = {name: [] for name in table}
-    memory: dict[str, int] = {}
-    for words in table.values():
-        run(words)  # once unmeasured, so that the disk's cache is warm for all
+    # First, so that the disk's cache is warm for all.
+    memory = {name: peak_megabytes(words) for name, words in table.items()}
     for _ in range(rounds):
         for name, words in table.items():
-            elapsed, kilobytes = run(words)
-            seconds[name].append(elapsed)
-            memory[name] = max(memory.get(name, 0), kilobytes)
+            seconds[name].append(run(words))
     report(seconds, memory)
 
 
-def run(words: list[str]) -> tuple[float, int]:
-    """Return wall seconds and the peak kilobytes of the largest process."""
-    environment = {"PATH": os.environ["PATH"]}
+def run(words: list[str]) -> float:
+    """Return the wall seconds of one run."""
     started = time.perf_counter()
-    process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
-    assert process.stdin
-    assert process.stdout
-    process.stdin.write(f"{TOKEN}7\n".encode())
-    process.stdin.close()
-    output = process.stdout.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    elapsed = time.perf_counter() - started
-    process.returncode = os.waitstatus_to_exitcode(status)
-    assert process.returncode == 0, output
-    return elapsed, usage.ru_maxrss
+    finish(words)
+    return time.perf_counter() - started
 
 
-def report(seconds: dict[str, list[float]], memory: dict[str, int]) -> None:
+# The system counts what a process holds before it becomes another program as memory of that program. So a small
+# process starts it, not this one.
+PEAK = """
+import os, resource, sys
+pid = os.fork()
+if pid == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)
+sys.exit(status)
+"""
+
+
+def peak_megabytes(words: list[str]) -> float:
+    """Return the peak memory of the largest process of one run."""
+    amount = int(finish([sys.executable, "-I", "-S", "-c", PEAK, *words]).stderr)
+    return amount / (1024 * 1024 if sys.platform == "darwin" else 1024)
+
+
+def finish(words: list[str]) -> subprocess.CompletedProcess[bytes]:
+    environment = {"PATH": os.environ["PATH"]}
+    return subprocess.run(words, input=f"{TOKEN}7\n".encode(), capture_output=True, env=environment, check=True)
+
+
+def report(seconds: dict[str, list[float]], memory: dict[str, float]) -> None:
     base = seconds["python -c pass"]
     print(f"| command | median ms | ratio | goal | p10-p90 of the ratio | peak MB (goal {MEMORY_GOAL_MB}) |")
     print("|---|---|---|---|---|---|")
@@ -122,8 +133,8 @@ def report(seconds: dict[str, list[float]], memory: dict[str, int]) -> None:
         ratios = sorted(value / other for value, other in zip(values, base, strict=True))
         spread = f"{ratios[len(ratios) // 10]:.2f}-{ratios[-1 - len(ratios) // 10]:.2f}"
         goal = f"{GOALS[name]:.1f}" if name in GOALS else ""
-        print(f"| {name} | {statistics.median(values) * 1000:.1f} | {statistics.median(ratios):.2f} | {goal} | {spread} "
-              f"| {memory[name] / 1024:.1f} |")
+        median, ratio = statistics.median(values) * 1000, statistics.median(ratios)
+        print(f"| {name} | {median:.1f} | {ratio:.2f} | {goal} | {spread} | {memory[name]:.1f} |")
 
 
 if __name__ == "__main__":
