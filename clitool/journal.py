@@ -65,7 +65,8 @@ class Journal:
     def attempt(self, context: Context) -> None:
         """Note that the tool is about to run; where audit is required, no line means no execution."""
         self._context = context
-        if self.log.audit == "required" and not audit(self.log, {**self._record("attempt"), "touched": context.touches}):
+        record = {**self._record("attempt"), "touched": context.touches}
+        if self.log.audit == "required" and not audit(self.log, record):
             message = "the call was not made: its audit line cannot be written; run `clitool check`"
             raise ExecutionError(message, "audit")
 
