@@ -183,20 +183,20 @@ def test_a_wal_database_can_be_read_without_any_right_to_write(open_shop: Shop, 
 
 
 def test_a_wal_database_that_is_changed_while_it_is_read_is_not_believed(shop: Shop) -> None:
-    """Read without locks, a row counts only if the file is still as it was."""
+    """Read without locks, a row counts only if the file is still as it was; also that there is none."""
     shop.run("PRAGMA journal_mode=WAL")
     context = shop.context()
     engine = context.connection("")
-    table = engine.table("customers")
+    tables = [engine.table("customers"), engine.table("visits")]
     shop.run("INSERT INTO customers (name) VALUES ('late')")
 
     from clitool_tools.database.engine import Selection
 
-    with pytest.raises(ClitoolError) as caught:
-        list(engine.select(Selection(table, table.columns, None, [], 10, is_total=False)))
+    for table in tables:
+        with pytest.raises(ClitoolError) as caught:
+            list(engine.select(Selection(table, table.columns, None, [], 10, is_total=False)))
+        assert caught.value.reason == "locked"
     context.close()
-
-    assert caught.value.reason == "locked"
 
 
 def test_a_wal_database_can_be_written(shop: Shop) -> None:
@@ -315,6 +315,21 @@ def test_many_writers_lose_nothing(shop: Shop, journal: str) -> None:
 
     assert [succeeded(child) for child in children] == [True] * 10
     assert shop.rows("SELECT count(*) FROM customers WHERE name LIKE 'w%'") == [(50,)]
+
+
+@pytest.mark.parametrize("journal", ["DELETE", "WAL"])
+def test_many_changes_of_one_row_all_succeed(shop: Shop, journal: str) -> None:
+    """A change counts the rows before it writes; nobody else may write in between."""
+    shop.run(f"PRAGMA journal_mode={journal}")
+
+    def change(writer: int) -> None:
+        for number in range(10):
+            shop.call("update", table="customers", where={"id": 1}, values={"note": writer * 100 + number})
+            shop.call("upsert", table="visits", key=["day", "page"], rows=[{"day": "mon", "page": "/"}])
+
+    children = [in_child(lambda writer=writer: change(writer)) for writer in range(6)]
+
+    assert [succeeded(child) for child in children] == [True] * 6
 
 
 def test_many_upserts_of_one_key_make_one_row(shop: Shop) -> None:

@@ -136,6 +136,16 @@ def test_a_view_with_a_dangerous_function_is_refused(tmp_path: Path, function: s
     assert shop.reason("query", table="v") == reason
 
 
+def test_a_view_on_a_table_that_is_a_function_can_be_read(tmp_path: Path) -> None:
+    shop = Shop(tmp_path, """
+        CREATE TABLE t (a); INSERT INTO t VALUES ('[1, 2]');
+        CREATE VIEW v AS SELECT j.value FROM t, json_each(t.a) j;
+        """, allowed_tables=["v", "t"])
+
+    assert shop.call("query", table="v")["rows"] == [{"value": 1}, {"value": 2}]
+    assert shop.call("sql", sql="SELECT value FROM v")["rows"] == [{"value": 1}, {"value": 2}]
+
+
 def test_a_view_on_a_full_text_table_can_be_read(tmp_path: Path) -> None:
     shop = Shop(tmp_path, """
         CREATE VIRTUAL TABLE f USING fts5 (body); INSERT INTO f VALUES ('hello');

@@ -316,7 +316,7 @@ def test_rows_stop_at_the_size_that_the_client_may_have(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize(("sql", "params", "row"), [
-    pytest.param("SELECT ?, ?2, ?", [1, "x", None], {"?": 1, "?2": "x", "?_2": None}, id="list"),
+    pytest.param("SELECT ?, ? AS b, ?", [1, "x", None], {"?": 1, "b": "x", "?_2": None}, id="list"),
     pytest.param("SELECT :a AS a, @b AS b, $c AS c, :a AS d", {"a": 1, "b": 2.5, "c": "x"},
                  {"a": 1, "b": 2.5, "c": "x", "d": 1}, id="object"),
     pytest.param("SELECT typeof(?) AS a, typeof(?) AS b", [True, {"$binary": {"base64": "AA=="}}],
@@ -422,3 +422,31 @@ def test_no_function_of_the_allow_list_reaches_beyond_the_statement() -> None:
     for name in ("load_extension", "fts3_tokenizer", "readfile", "writefile", "edit", "eval", "rtreecheck", "optimize",
                  "sqlite_log", "sqlite_compileoption_get", "sqlite_offset"):
         assert name not in ALLOWED
+
+
+@pytest.mark.parametrize(("action", "first", "second", "permitted"), [
+    pytest.param("READ", "customers", "id", True, id="its table"),
+    pytest.param("READ", "CUSTOMERS", "", True, id="its table in capitals"),
+    pytest.param("READ", "secret", "k", False, id="another table"),
+    pytest.param("READ", "secret", "", False, id="another table without a column"),
+    pytest.param("READ", "sqlite_master", "sql", False, id="the schema"),
+    pytest.param("UPDATE", "customers", "id", False, id="a change"),
+    pytest.param("PRAGMA", "table_info", "secret", False, id="a pragma"),
+    pytest.param("PRAGMA", "data_version", "", False, id="the pragma of full-text tables"),
+    pytest.param("ATTACH", "other.db", "", False, id="another file"),
+    pytest.param("FUNCTION", "", "like", True, id="a harmless function"),
+    pytest.param("FUNCTION", "", "load_extension", False, id="a dangerous function"),
+])
+def test_a_query_that_we_build_is_guarded_too(action: str, first: str, second: str, *, permitted: bool) -> None:
+    """A mistake of ours in building SQL would still reach nothing but the one table."""
+    import sqlite3
+
+    from clitool_tools.database.sqlite.guard import ReadGuard
+    from clitool_tools.database.table import Table
+
+    guard = ReadGuard(Table("customers", ()), is_plain=True)
+
+    answer = guard(getattr(sqlite3, f"SQLITE_{action}"), first, second, "main", "customers")
+
+    assert (answer == sqlite3.SQLITE_OK) == permitted
+    assert (guard.refusal is None) == permitted

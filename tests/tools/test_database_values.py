@@ -146,6 +146,7 @@ def store(folder: Path, column: str, value: Any) -> Any:
     pytest.param("b", {"$binary": {"base64": ""}}, b"", id="no bytes, without a subtype"),
     pytest.param("t", "a\0b", "a\0b", id="nul in a text"),
     pytest.param("t", raw_text(b"a\xff"), "a\udcff", id="text that is not UTF-8"),
+    pytest.param("t", raw_text(b"abc"), "abc", id="text that is UTF-8 after all"),
     pytest.param("j", {"a": [1, None]}, '{"a":[1,null]}', id="object"),
     pytest.param("j", [], "[]", id="array"),
     pytest.param("j", '"text"', '"text"', id="JSON text"),
@@ -181,6 +182,9 @@ def test_a_value_is_stored(tmp_path: Path, column: str, value: Any, stored: obje
     pytest.param("r", {"$numberDouble": "1.5"}, id="a double that needs no object"),
     pytest.param("m", "1.2345678901234567", id="more digits than a double holds"),
     pytest.param("m", "1e400", id="more than a double holds"),
+    pytest.param("m", "1e-400", id="less than a double holds"),
+    pytest.param("d", raw_text(b"123"), id="bytes of digits that would become a number"),
+    pytest.param("j", {"$numberDouble": "Infinity"}, id="infinity in a JSON column"),
     pytest.param("m", "ten", id="a word for a decimal"),
     pytest.param("m", " 1", id="blank before a decimal"),
     pytest.param("t", 5, id="number in a text column"),
@@ -221,9 +225,11 @@ def test_a_refused_value_is_not_repeated(tmp_path: Path) -> None:
     """An error says of what kind the value was, never what it was."""
     shop = Shop(tmp_path, SCRIPT, allowed_tables=["t"])
 
-    error = shop.refusal("insert", table="t", rows=[{"i": "hunter2"}])["error"]
+    document = shop.refusal("insert", table="t", rows=[{"i": 1}, {"i": "hunter2"}])
 
-    assert error == "column 'i' takes a whole number of at most 64 bits, also as a string of digits, not this string"
+    assert document["error"] == ("rows[1]: column 'i' takes a whole number of at most 64 bits,"
+                                 " also as a string of digits, not this string")
+    assert document["details"]["row"] == 1
 
 
 def test_large_integers_leave_as_strings_and_come_back(tmp_path: Path) -> None:

@@ -152,6 +152,17 @@ def test_a_text_that_looks_like_a_number_compares_as_text(shop: Shop) -> None:
     assert found["rows"] == []
 
 
+def test_that_holds_for_a_view_too(tmp_path: Path) -> None:
+    shop = Shop(tmp_path, """
+        CREATE TABLE t (d DATE); INSERT INTO t VALUES ('2024-01-31');
+        CREATE VIEW v AS SELECT max(d) AS m, CAST(d AS NUMERIC) AS n, d FROM t;
+        """, allowed_tables=["v"])
+
+    assert shop.call("query", table="v", where={"d": {"$gte": "2025"}})["rows"] == []
+    assert shop.call("query", table="v", where={"m": {"$gte": "2025"}})["rows"] == []
+    assert shop.call("query", table="v", where={"n": 2024})["rows"]
+
+
 # The columns of the table that filters are compared on: name -> declaration, what SQLite takes for its collation.
 COLUMNS = {"i": "INTEGER", "r": "REAL", "t": "TEXT", "n": "TEXT COLLATE NOCASE", "s": "TEXT COLLATE RTRIM", "b": "BLOB",
            "a": "", "d": "DATE"}

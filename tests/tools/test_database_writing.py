@@ -326,6 +326,17 @@ def test_a_trigger_may_keep_an_allowed_full_text_table_up_to_date(tmp_path: Path
     assert shop.call("sql", sql="SELECT a FROM f WHERE f MATCH 'hello'")["rows"] == []
 
 
+def test_a_trigger_may_use_the_tables_that_are_functions(tmp_path: Path) -> None:
+    shop = Shop(tmp_path, """
+        CREATE TABLE t (id INTEGER PRIMARY KEY, a JSON, n INT);
+        CREATE TRIGGER tr AFTER INSERT ON t BEGIN
+            UPDATE t SET n = (SELECT count(*) FROM json_each(new.a)) WHERE id = new.id; END;
+        """, allowed_tables=["t"])
+
+    assert shop.call("insert", table="t", rows=[{"a": [1, 2, 3]}])["inserted"] == 1
+    assert shop.rows("SELECT n FROM t") == [(3,)]
+
+
 def test_what_a_trigger_says_is_told(tmp_path: Path) -> None:
     shop = Shop(tmp_path, f"""{TRIGGERS}
         CREATE TRIGGER a BEFORE INSERT ON t WHEN new.a = 1 BEGIN SELECT RAISE(ABORT, 'ones are out'); END;

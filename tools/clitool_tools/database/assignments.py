@@ -32,6 +32,17 @@ def assigned(table: Table, row: Mapping[str, object]) -> dict[Column, Stored]:
     return values
 
 
+def all_assigned(table: Table, rows: Sequence[Mapping[str, object]]) -> list[dict[Column, Stored]]:
+    """Return `assigned` for all rows; an error says which row it is about."""
+    values = []
+    for number, row in enumerate(rows):
+        try:
+            values.append(assigned(table, row))
+        except InvalidParams as error:
+            raise InvalidParams(f"rows[{number}]: {error}", error.reason, row=number) from None
+    return values
+
+
 def unique_key(table: Table, uniques: Sequence[Unique], key: Sequence[str]) -> Unique:
     """Return the unique index over exactly the columns of `key`; raises `InvalidParams` (key_not_unique)."""
     columns = {table.column(name) for name in key}

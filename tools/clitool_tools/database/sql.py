@@ -64,10 +64,11 @@ class DatabaseSql:
         from clitool_tools.database.page import collect
 
         what = self.decide(sql=sql, connection=connection)
+        self.context.touched(**what)
         settings: Connection = self.context.settings[what["connection"]]
         engine: Engine = self.context.connection(settings.name)
         statement = engine.statement(sql, _bound(params or ()))
-        self.context.touched(**what, tables=sorted(statement.tables))
+        self.context.touched(tables=sorted(statement.tables))
         names = _distinct(statement.names)
         page = collect(names, statement.rows, min(limit, settings.max_rows), settings.max_bytes)
         columns = [{"name": name, "type": _type(row[name] for row in page.rows)} for name in names]

@@ -104,6 +104,7 @@ def looks_numeric(text: str) -> bool:
 
 
 _INFINITY = float("inf")
+_SMALLEST = 1e-290  # below, a double has fewer digits
 
 
 def _converted(column: Column, value: object, kinds: dict[str, tuple[str, Callable[[Any], Stored]]]) -> Stored:
@@ -161,7 +162,8 @@ def _fraction(text: str) -> float | None:
         return None
     mantissa = text.lower().partition("e")[0].lstrip("+-").replace(".", "").strip("0")
     value = float(text)
-    return value if len(mantissa) <= DIGITS and abs(value) < _INFINITY else None
+    is_kept = len(mantissa) <= DIGITS and (_SMALLEST < abs(value) < _INFINITY or not mantissa)
+    return value if is_kept else None
 
 
 def _number(value: object) -> int | float | None:
@@ -192,7 +194,7 @@ def _document(value: object) -> Stored:
     if isinstance(value, (bool, bytes)):
         return None
     if isinstance(value, (int, float)):
-        return _number(value)
+        return _number(value) if abs(value) < _INFINITY else None
     from clitool_tools.database.documents import written
 
     text = written(value)
@@ -227,11 +229,13 @@ def _form_binary(content: object) -> bytes:
     return _bytes(content["base64"], "$binary", _BYTES)
 
 
-def _form_raw_text(content: object) -> RawText:
+def _form_raw_text(content: object) -> str | RawText:
     form = '{"$rawText": {"base64": "…"}}'
     if not isinstance(content, dict) or content.keys() != {"base64"}:
         raise _malformed("$rawText", form)
-    return RawText(_bytes(content["base64"], "$rawText", form))
+    data = _bytes(content["base64"], "$rawText", form)
+    text = data.decode("utf-8", "surrogateescape")
+    return text if is_unicode(text) else RawText(data)
 
 
 def _form_double(content: object) -> float:

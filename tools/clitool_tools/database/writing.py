@@ -53,13 +53,13 @@ class DatabaseInsert:
         self, *, table: str, rows: Sequence[Mapping[str, object]], connection: str | None = None
     ) -> Mapping[str, Any]:
         """Return ``{inserted, ids}``; `ids` only where the primary key is the row's number."""
-        from clitool_tools.database.assignments import assigned
+        from clitool_tools.database.assignments import all_assigned
 
         what = self.decide(table=table, connection=connection)
         self.context.touched(**what, rows=len(rows))
         engine: Engine = self.context.connection(what["connection"])
         found = engine.table(table, change=True)
-        return engine.insert(found, [assigned(found, row) for row in rows])
+        return engine.insert(found, all_assigned(found, rows))
 
 
 class DatabaseUpsert:
@@ -102,14 +102,14 @@ class DatabaseUpsert:
         connection: str | None = None,
     ) -> Mapping[str, Any]:
         """Return ``{inserted, updated, unchanged}``, which together are the number of rows given."""
-        from clitool_tools.database.assignments import assigned, require_key, unique_key
+        from clitool_tools.database.assignments import all_assigned, require_key, unique_key
 
         what = self.decide(table=table, connection=connection)
         self.context.touched(**what, rows=len(rows))
         engine: Engine = self.context.connection(what["connection"])
         found = engine.table(table, change=True)
         unique = unique_key(found, engine.uniques(found), key)
-        stored = [assigned(found, row) for row in rows]
+        stored = all_assigned(found, rows)
         for row in stored:
             require_key(unique, row)
         return engine.upsert(found, unique, stored)

@@ -6,9 +6,8 @@
 from __future__ import annotations
 
 from clitool.errors import ExecutionError
-from clitool_tools.database.sqlite import schema
 from clitool_tools.database.sqlite.condition import Condition
-from clitool_tools.database.sqlite.guard import ChangeGuard
+from clitool_tools.database.sqlite.guard import change_guard
 from clitool_tools.database.sqlite.schema import quoted
 
 TYPE_CHECKING = False
@@ -38,8 +37,7 @@ class Change:
         self._handle = database.file.writer()
         self._dry_run = dry_run
         with database.file.faults():
-            self._guard = ChangeGuard(table, database.connection, schema.owners(self._handle))
-            _open_virtual_tables(self._handle)
+            self._guard = change_guard(self._handle, table, database.connection)
         self._faults = database.file.faults(self._guard)
 
     def __enter__(self) -> Handle:
@@ -151,15 +149,3 @@ def _bound(handle: Handle, table: SqliteTable, where: Node, bounds: Bounds) -> N
     if handle.execute(sql, condition.values).fetchone()[0] > bounds.most:
         raise ExecutionError(f"more than {bounds.most} rows match, which is max_affected; nothing was changed",
                              "too_many_affected")
-
-
-def _open_virtual_tables(handle: Handle) -> None:
-    """Let virtual tables set themselves up before the guard comes; triggers may write to them."""
-    import sqlite3
-
-    for name, type_, _ in schema.names(handle):
-        if type_ == "virtual":
-            try:
-                handle.execute(f"SELECT 1 FROM main.{quoted(name)} LIMIT 0")  # noqa: S608 - a quoted name
-            except sqlite3.OperationalError:  # its module is missing; the change will say so if that matters
-                continue

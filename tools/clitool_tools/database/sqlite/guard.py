@@ -10,16 +10,21 @@ import sqlite3
 
 from clitool.errors import ClitoolError, InvalidParams
 from clitool_tools.database.names import fold, shown
+from clitool_tools.database.sqlite.schema import names, owners, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
+    from sqlite3 import Connection as Handle
 
     from clitool_tools.database.settings import Connection
     from clitool_tools.database.table import Table
 
 _HARMLESS = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE)
 _CHANGES = (sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE)
+
+
+FUNCTION_TABLES = ("json_each", "json_tree")  # tables of SQLite's that are functions of their arguments
 
 
 class Guard:
@@ -107,6 +112,8 @@ class ChangeGuard(Guard):
         owner = self.owners.get(fold(name), fold(name))
         if owner == fold(self.target) or self.connection.may_reach(owner):
             return None
+        if owner not in self.owners and name in FUNCTION_TABLES:
+            return None
         return InvalidParams(
             f"a trigger or cascade of {shown(self.target)} reaches {shown(name)}, which is not in allowed_tables; "
             "the owner of the clients file can permit that under allow_side_effects", "side_effects", table=name)
@@ -130,3 +137,20 @@ def function_of_schema(name: str) -> ClitoolError | None:
         return None
     return InvalidParams(f"a view or trigger of the database calls the function {shown(name)}, which is not allowed",
                          "function_not_allowed")
+
+
+def change_guard(handle: Handle, target: Table, connection: Connection) -> ChangeGuard:
+    """Return the guard for a change of `target`, with the schema as it is and its virtual tables ready."""
+    objects = names(handle)
+    open_virtual_tables(handle, [name for name, type_, _ in objects if type_ == "virtual"])
+    open_virtual_tables(handle, FUNCTION_TABLES)
+    return ChangeGuard(target, connection, owners(objects))
+
+
+def open_virtual_tables(handle: Handle, names: Iterable[str]) -> None:
+    """Let virtual tables set themselves up before a guard is installed: they do so by statements of their own."""
+    for name in names:
+        try:
+            handle.execute(f"SELECT 1 FROM {quoted(name)} LIMIT 0")  # noqa: S608 - a quoted name
+        except sqlite3.OperationalError:  # its module is missing; whoever needs the table will be told so
+            continue

@@ -97,10 +97,9 @@ def _side_effect(handle: Handle, connection: Connection, table: SqliteTable, sta
     """Return the first table that the change would reach without permission, or nothing."""
     import sqlite3
 
-    from clitool_tools.database.sqlite import schema
-    from clitool_tools.database.sqlite.guard import ChangeGuard
+    from clitool_tools.database.sqlite.guard import change_guard
 
-    guard = ChangeGuard(table, connection, schema.owners(handle))
+    guard = change_guard(handle, table, connection)
     handle.execute("PRAGMA foreign_keys=ON").fetchall()
     handle.set_authorizer(guard)
     try:

@@ -7,7 +7,7 @@ from clitool_tools.database.table import Column, Sort, Table, Unique
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from sqlite3 import Connection as Handle
 
 _HIDDEN = 1  # a column of a virtual table that is not part of its rows
@@ -71,9 +71,9 @@ def names(handle: Handle) -> list[tuple[str, str, str]]:
     return [(name, _type(name, type_, sql, virtual), sql) for name, type_, sql in rows]
 
 
-def owners(handle: Handle) -> dict[bytes, bytes]:
+def owners(objects: Iterable[tuple[str, str, str]]) -> dict[bytes, bytes]:
     """Return the folded name of each table and view with the virtual table whose content it holds, or itself."""
-    return {fold(name): owner(name) if type_ == "shadow" else fold(name) for name, type_, _ in names(handle)}
+    return {fold(name): owner(name) if type_ == "shadow" else fold(name) for name, type_, _ in objects}
 
 
 def uniques(handle: Handle, table: SqliteTable) -> Iterator[Unique]:

@@ -16,7 +16,13 @@ from clitool_tools.database.sqlite import schema
 from clitool_tools.database.sqlite.complaints import complaint, forbidden_table
 from clitool_tools.database.sqlite.file import limit
 from clitool_tools.database.sqlite.functions import ALLOWED
-from clitool_tools.database.sqlite.guard import Guard, is_internal, is_version_check
+from clitool_tools.database.sqlite.guard import (
+    FUNCTION_TABLES,
+    Guard,
+    is_internal,
+    is_version_check,
+    open_virtual_tables,
+)
 from clitool_tools.database.sqlite.screening import screen
 
 TYPE_CHECKING = False
@@ -33,8 +39,6 @@ if TYPE_CHECKING:
     Objects = Sequence[tuple[str, str, str]]  # name, type and SQL of tables and views
 
 _CREATION = ("virtual", "table", "shadow", "view")  # a virtual table makes the tables of its content itself
-_FUNCTION_TABLES = ("json_each", "json_tree")  # tables that are functions of their arguments
-
 
 class StatementGuard(Guard):
     """For a caller's SELECT: the allowed tables by name, and the functions of the allow list.
@@ -103,14 +107,15 @@ def _admitted(file: File, connection: Connection, handle: Handle, sql: str, para
         guard = StatementGuard(connection, tables, contents, is_running=False)
         _admit(file, connection, objects, guard, sql, params)
     with file.faults():
-        _open_virtual_tables(handle, objects, sql, tables)
+        open_virtual_tables(handle, [name for name, type_, _ in objects if type_ == "virtual" and fold(name) in tables])
+        _open_function_tables(handle, tables)
     return StatementGuard(connection, tables, contents, is_running=True)
 
 
 def _readable(connection: Connection, objects: Objects) -> set[bytes]:
     existing = {fold(name) for name, _, _ in objects}
     allowed = {fold(name) for name, _, _ in objects if connection.allows(name)}
-    return allowed | ({fold(name) for name in _FUNCTION_TABLES} - existing)
+    return allowed | ({fold(name) for name in FUNCTION_TABLES} - existing)
 
 
 def _contents(objects: Objects, tables: set[bytes]) -> set[bytes]:
@@ -128,7 +133,7 @@ def _admit(file: File, connection: Connection, objects: Objects, guard: Statemen
         for name, _, text in sorted(objects, key=lambda each: _CREATION.index(each[1])):
             if connection.allows(name):
                 _create(copy, text)
-        _open_virtual_tables(copy, (), sql, guard.tables)
+        _open_function_tables(copy, guard.tables)
         copy.set_authorizer(guard)
         copy.execute(f"EXPLAIN {sql}", params)
     except (sqlite3.Error, sqlite3.Warning, MemoryError) as error:
@@ -147,15 +152,8 @@ def _create(copy: Handle, text: str) -> None:
         # Else a module that only another program has, or a table that a virtual one made already.
 
 
-def _open_virtual_tables(handle: Handle, objects: Objects, sql: str, tables: set[bytes]) -> None:
-    """Let virtual tables set themselves up before the guard comes: they do so by statements of their own."""
-    names = [name for name, type_, _ in objects if type_ == "virtual" and fold(name) in tables]
-    names += [name for name in _FUNCTION_TABLES if fold(name) in tables and "json_" in sql.lower()]
-    for name in names:
-        try:
-            handle.execute(f"SELECT 1 FROM {schema.quoted(name)} LIMIT 0")  # noqa: S608 - a quoted name
-        except sqlite3.OperationalError:  # its module is missing: the statement itself will say so
-            continue
+def _open_function_tables(handle: Handle, tables: set[bytes]) -> None:
+    open_virtual_tables(handle, [name for name in FUNCTION_TABLES if fold(name) in tables])
 
 
 def _rows(file: File, connection: Connection, handle: Handle, guard: Guard, sql: str, params: Params) -> Iterator[Any]:
