@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 
 from clitool.errors import ExecutionError
+from clitool.lean import dumps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 MAX_BYTES = 64 * 1024 * 1024
 SAFE_INTEGER = 2**53 - 1  # beyond it, hosts that read numbers as float64 change digits
-_MANY_DIGITS = rb"\d{16}"
+_LARGE = b"9" * 16  # it has this many digits at least
+_DIGITS_AS_NINES = bytes(57 if 48 <= octet <= 57 else octet for octet in range(256))
 
 
 def encode(document: object, *, pretty: bool = False) -> bytes:
@@ -24,16 +27,11 @@ def encode(document: object, *, pretty: bool = False) -> bytes:
     Raises:
         ExecutionError: a value has no JSON form (bad_result), or the whole is too large (answer_size).
     """
-    import json
-    from re import search
-
-    indent = 2 if pretty else None
-    separators = None if pretty else (",", ":")
+    dump = _dump_pretty if pretty else dumps
     try:
-        text = json.dumps(document, allow_nan=False, default=_convert, indent=indent, separators=separators)
-        if search(_MANY_DIGITS, data := text.encode()):  # perhaps a large integer: look closely, and only then
-            text = json.dumps(_safe(document), allow_nan=False, default=_convert, indent=indent, separators=separators)
-            data = text.encode()
+        data = dump(document, _convert).encode()
+        if _LARGE in data.translate(_DIGITS_AS_NINES):  # perhaps a large integer: look closely, and only then
+            data = dump(_safe(document), _convert).encode()
     except (ValueError, TypeError, BufferError, RecursionError) as error:
         raise ExecutionError("the tool's result holds a value that JSON cannot express", "bad_result") from error
     if len(data) >= MAX_BYTES:
@@ -54,6 +52,12 @@ def write(descriptor: int, data: bytes) -> bool:
         except OSError:
             return False
     return True
+
+
+def _dump_pretty(document: object, default: Callable[[object], object]) -> str:
+    import json
+
+    return json.dumps(document, allow_nan=False, default=default, indent=2)
 
 
 def _convert(value: object) -> Any:  # noqa: ANN401 - any JSON value

@@ -6,6 +6,7 @@ import os
 from time import monotonic
 
 from clitool.errors import ClitoolError, ExecutionError
+from clitool.lean import dumps
 from clitool.log import Logger, LogSettings, audit, open_sink
 from clitool.places import log_settings
 
@@ -79,10 +80,8 @@ class Journal:
 
     def facts(self) -> bytes:
         """Return what `close_for_lost_worker` needs, for a supervisor that may have to end this call."""
-        import json
-
         log = [self.log.directory, self.log.keep_days, self.log.audit]
-        return json.dumps([log, self._record("outcome")]).encode()
+        return dumps([log, self._record("outcome")]).encode()
 
     def _record(self, phase: str) -> dict[str, object]:
         return {"phase": phase, "reference": self.reference, "client": self._client, "tool": self._tool}

@@ -7,6 +7,7 @@ from stat import S_ISREG
 from time import gmtime, strftime, time_ns
 
 from clitool.errors import one_line
+from clitool.lean import dumps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -217,9 +218,7 @@ def _short(value: object) -> object:
 
 def _json(value: object) -> bytes:
     """Return `value` as one printable line of strict ASCII JSON, or nothing if it has no such form."""
-    import json
-
     try:
-        return json.dumps(value, allow_nan=False, separators=(",", ":")).encode()
+        return dumps(value).encode()
     except (TypeError, ValueError, RecursionError):
         return b""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from hashlib import sha256
-from hmac import compare_digest
 from time import monotonic
 
 from clitool.errors import AuthFailed
+from clitool.lean import compare_digest, sha256
 
 MAX_BYTES = 8192
 READ_SECONDS = 5.0

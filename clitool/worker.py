@@ -7,12 +7,12 @@ answer is complete, at the deadline, at SIGTERM or SIGINT, or when the worker di
 from __future__ import annotations
 
 import os
-import signal
 from select import POLLIN, poll
 from time import monotonic
 
 from clitool.answer import MAX_BYTES
 from clitool.errors import ExecutionError, one_line
+from clitool.lean import signal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

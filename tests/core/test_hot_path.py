@@ -28,7 +28,7 @@ SHARED = {"base64", "binascii", "collections", "copyreg", "cython_runtime", "dat
           "hashlib", "hmac", "itertools", "json", "keyword", "math", "operator", "re", "reprlib", "resource", "select",
           "signal", "struct", "types", "warnings", "yaml", "zoneinfo", "copy", "weakref", "__future__", "errno", "grp", "pwd"}
 
-READ = {"answer", "access", "arguments", "clients", "clients_file", "clients_rules", "errors", "log", "machine", "scopes",
+READ = {"answer", "access", "arguments", "clients", "clients_file", "clients_rules", "errors", "lean", "log", "machine", "scopes",
         "strict_yaml", "tokens", "worker"}
 TOOLS = {"catalog", "entry_points", "family", "quick_schema", "registration", "schema", "tool_schema"}
 PIPELINE = {"family", "pipeline", "places", "references", "settings", "tool"}

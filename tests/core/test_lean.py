@@ -1,0 +1,90 @@
+"""The short way through the standard library gives what the public way gives, on every Python."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import hmac
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import environment
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clitool import lean
+
+ROOT = Path(__file__).parents[2]
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=())),
+    lambda inner: st.lists(inner) | st.tuples(inner) | st.dictionaries(st.text() | st.integers() | st.booleans(), inner),
+)
+
+
+@settings(deadline=None, derandomize=True)
+@given(JSON)
+def test_what_is_written_is_what_json_writes(value: Any) -> None:
+    assert lean.dumps(value) == json.dumps(value, separators=(",", ":"))
+
+
+REFUSED = [float("nan"), float("inf"), [float("-inf")], object(), {(1, 2): 3}, {1}, b"x"]
+
+
+@pytest.mark.parametrize("value", REFUSED, ids=repr)
+def test_what_json_lacks_is_refused(value: Any) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        lean.dumps(value)
+
+
+def test_a_value_in_itself_is_refused() -> None:
+    value: list[Any] = []
+    value.append(value)
+
+    with pytest.raises(ValueError, match="Circular"):
+        lean.dumps(value)
+
+
+def test_another_form_may_be_given_for_what_json_lacks() -> None:
+    assert lean.dumps([b"x"], lambda value: f"<{type(value).__name__}>") == '["<bytes>"]'
+
+
+@settings(deadline=None, derandomize=True)
+@given(st.binary(), st.binary())
+def test_digests_are_those_of_hashlib_and_comparison_that_of_hmac(one: bytes, two: bytes) -> None:
+    assert lean.sha256(one).hexdigest() == hashlib.sha256(one).hexdigest()
+    assert lean.compare_digest(one, two) == hmac.compare_digest(one, two)
+
+
+def test_the_numbers_of_signals_are_those_of_signal() -> None:
+    for name in ("SIGTERM", "SIGINT", "SIGCHLD", "SIGKILL", "SIGALRM", "SIG_DFL", "SIG_IGN", "SIG_UNBLOCK", "ITIMER_REAL"):
+        assert getattr(lean.signal, name) == getattr(signal, name)
+
+
+def test_without_the_private_modules_the_public_ones_serve(tmp_path: Path) -> None:
+    program = (
+        "import sys\n"
+        "for name in ('_json', '_signal', '_sha2', '_sha256', '_operator'): sys.modules.setdefault(name, None)\n"
+        "sys.modules['_json'] = sys.modules['_sha2'] = sys.modules['_sha256'] = None\n"
+        "from clitool import lean\n"
+        "print(lean.dumps({'a': [1, 'é', None, True, 1.5]}), lean.sha256(b'x').hexdigest(), lean.compare_digest(b'a', b'a'))\n"
+    )
+
+    done = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, check=True, env=environment(), cwd=tmp_path)
+
+    assert done.stdout.decode().split() == ['{"a":[1,"\\u00e9",null,true,1.5]}', hashlib.sha256(b"x").hexdigest(), "True"]
+
+
+def test_no_other_module_names_a_private_one() -> None:
+    for path in [*(ROOT / "clitool").rglob("*.py"), *(ROOT / "tools").rglob("*.py")]:
+        if path.name == "lean.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) and node.module != "__future__" else []
+            assert not [name for name in names if name.startswith("_")], path
