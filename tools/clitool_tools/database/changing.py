@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
     from clitool.tool import Context
-    from clitool_tools.database.engine import Effect, Engine
+    from clitool_tools.database.engine import Engine
 
 _MAX_AFFECTED: dict[str, Any] = {
     "type": "integer",
@@ -36,7 +36,7 @@ class DatabaseUpdate:
         " and dry_run only counts. Returns how many rows matched."
     )
     required_scope: ClassVar[str] = "database:write"
-    effect: ClassVar[Effect] = "write"
+    effect: ClassVar[str] = "write"
     idempotent: ClassVar[bool] = True
     input_schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
@@ -98,7 +98,7 @@ class DatabaseDelete:
         " dry_run only counts. Returns how many rows matched."
     )
     required_scope: ClassVar[str] = "database:delete"
-    effect: ClassVar[Effect] = "delete"
+    effect: ClassVar[str] = "delete"
     idempotent: ClassVar[bool] = True
     input_schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",

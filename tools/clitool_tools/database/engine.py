@@ -9,7 +9,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Any, Literal, Protocol, TypeAlias
+    from typing import Any, Protocol
 
     from clitool.family import Finding, Origin
     from clitool.tool import Deadline
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from clitool_tools.database.table import Column, Sort, Table, Unique
     from clitool_tools.database.values import Stored
     from clitool_tools.database.where import Node
-
-    Effect: TypeAlias = Literal["read", "write", "delete", "send"]
 
     class Module(Protocol):
         """The package of an engine."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
     from clitool.tool import Context
-    from clitool_tools.database.engine import Effect, Engine, Selection
+    from clitool_tools.database.engine import Engine, Selection
     from clitool_tools.database.page import Page
     from clitool_tools.database.settings import Connection
     from clitool_tools.database.table import Column, Sort, Table
@@ -28,7 +28,7 @@ class DatabaseQuery:
         " says truncated: true and gives next_cursor to go on with, if the table has a unique key."
     )
     required_scope: ClassVar[str] = "database:read"
-    effect: ClassVar[Effect] = "read"
+    effect: ClassVar[str] = "read"
     idempotent: ClassVar[bool] = True
     input_schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
@@ -82,7 +82,7 @@ class DatabaseTables:
     name: ClassVar[str] = "database_tables"
     description: ClassVar[str] = "List the tables and views that this client may use and that exist."
     required_scope: ClassVar[str] = "database:read"
-    effect: ClassVar[Effect] = "read"
+    effect: ClassVar[str] = "read"
     idempotent: ClassVar[bool] = True
     input_schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
@@ -114,7 +114,7 @@ class DatabaseDescribe:
         " foreign keys. Tables that this client may not use are shown as null."
     )
     required_scope: ClassVar[str] = "database:read"
-    effect: ClassVar[Effect] = "read"
+    effect: ClassVar[str] = "read"
     idempotent: ClassVar[bool] = True
     input_schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
     from clitool.tool import Context
-    from clitool_tools.database.engine import Effect, Engine
+    from clitool_tools.database.engine import Engine
     from clitool_tools.database.settings import Connection
     from clitool_tools.database.values import Stored
 
@@ -24,7 +24,7 @@ class DatabaseSql:
         " aggregates, window functions. It can change nothing; a view needs the tables behind it allowed, too."
     )
     required_scope: ClassVar[str] = "database:sql"
-    effect: ClassVar[Effect] = "read"
+    effect: ClassVar[str] = "read"
     idempotent: ClassVar[bool] = True
     input_schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",

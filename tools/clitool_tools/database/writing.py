@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
     from clitool.tool import Context
-    from clitool_tools.database.engine import Effect, Engine
+    from clitool_tools.database.engine import Engine
 
 _ROWS: dict[str, Any] = {
     "type": "array",
@@ -33,7 +33,7 @@ class DatabaseInsert:
         " defaults. Returns the count and, where the database numbers rows itself, their ids."
     )
     required_scope: ClassVar[str] = "database:write"
-    effect: ClassVar[Effect] = "write"
+    effect: ClassVar[str] = "write"
     idempotent: ClassVar[bool] = False
     input_schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
@@ -71,7 +71,7 @@ class DatabaseUpsert:
         " Columns that a row leaves out stay as they are. A conflict with another unique key is an error."
     )
     required_scope: ClassVar[str] = "database:write"
-    effect: ClassVar[Effect] = "write"
+    effect: ClassVar[str] = "write"
     idempotent: ClassVar[bool] = True
     input_schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
