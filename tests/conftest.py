@@ -26,6 +26,9 @@ CLIENTS: dict[str, Any] = {
                 {"id": "old", "sha256": digest(EXPIRED), "expires": "2020-01-01"},
                 {"id": "new", "sha256": digest(FUTURE), "not_before": "2999-01-01"},
                 {"id": "off", "sha256": digest(DISABLED), "disabled": True},
+                {"id": "longest", "sha256": digest("x" * 8192)},
+                {"id": "too-long", "sha256": digest("y" * 8193)},
+                {"id": "empty", "sha256": digest("")},
             ],
             "scopes": ["trouble:use", "calculator:use", "role:watcher"],
         },
@@ -33,6 +36,7 @@ CLIENTS: dict[str, Any] = {
         "wild": client("*", token="wild-token"),
         "half": client("file:*", token="half-token"),
         "host": {"scopes": ["trouble:use"], "empty_token": True},
+        "host-off": {"scopes": ["trouble:use"], "empty_token": True, "disabled": True},
     },
     "roles": {"watcher": ["logmcp:read"]},
 }

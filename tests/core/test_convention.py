@@ -44,7 +44,8 @@ TOKENS = [
     pytest.param(b" to\tken \xe4\xff \n", None, id="T7 T8 blanks, tab and bytes that are no UTF-8, all part of the token"),
     pytest.param(b"\xe4\xff\xfe\n", REJECTED, id="T8 not UTF-8"),
     pytest.param(b"\x1b[2J\x07\n", REJECTED, id="T8 control characters"),
-    pytest.param(b"x" * 8192 + b"\n", REJECTED, id="T9 at the limit"),
+    pytest.param(b"x" * 8192 + b"\n", None, id="T9 at the limit"),
+    pytest.param(b"y" * 8193 + b"\n", REJECTED, id="T9 past the limit, though the clients file has its digest"),
     pytest.param(b"x" * 200_000 + b"\n", REJECTED, id="T9 200 000 bytes"),
     pytest.param(GOOD + b"x" * 9000 + b"\n", REJECTED, id="T9 begins like a good one"),
     pytest.param(GOOD + b"\nmore\nlines\n", None, id="T10 more lines"),
@@ -200,6 +201,7 @@ def test_t1_the_client_for_empty_tokens_serves_calls_without_the_option_too(clit
     [
         pytest.param("anna", b"\n", id="a client that does not say so"),
         pytest.param("nobody", b"\n", id="no such client"),
+        pytest.param("host-off", b"\n", id="a client that is disabled"),
         pytest.param("host", b"wrong\n", id="a wrong token is not an empty one"),
         pytest.param("host", b" \n", id="a blank is not empty"),
         pytest.param("host", b"\0\n", id="NUL is not empty"),
@@ -357,6 +359,16 @@ def test_v8_wildcards_are_expanded_and_never_cover_the_host(clitool: Clitool) ->
     assert {"trouble:use", "trouble:never", "calculator:use", "file:read", "database:sql"} <= set(wild)
     assert not [scope for scope in wild if "*" in scope or scope.startswith("logmcp")]
     assert half == ["file:delete", "file:read", "file:write"]
+
+
+def test_v8_what_is_disabled_adds_nothing_to_a_wildcard(clitool: Clitool, tmp_path: Path) -> None:
+    document = {"clients": {"a": client("*", "trouble:*")}, "tools": {"disabled": ["trouble_forbidden", "calculator"]}}
+    path = write_clients(tmp_path / "c", document)
+
+    scopes = clitool("verify", stdin=GOOD, clients=path).document["scopes"]
+
+    assert "trouble:use" in scopes
+    assert not {"trouble:never", "calculator:use"} & set(scopes)
 
 
 # --- call: the order of the checks

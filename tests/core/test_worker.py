@@ -250,6 +250,22 @@ def test_a_tool_that_ends_badly_is_one_execution_error_on_macos_too(clients_path
     assert json.loads(stdout)["details"] == {"reason": reason}
 
 
+def test_signals_that_the_host_had_ignored_stay_ignored(clients_path: Path) -> None:
+    """What was started with nohup, or in the background of a script, is not for the terminal to end."""
+    ignore = "import os, signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+    with _start(clients_path, "sleep", "--timeout", "2", command=[sys.executable, "-c", ignore, CLITOOL]) as process:
+        _worker_of(process.pid)
+        process.terminate()
+        stdout, _ = process.communicate()
+
+    assert json.loads(stdout)["details"] == {"reason": "timeout"}
+
+
+def test_a_crash_writes_no_memory_to_a_file(call: Call) -> None:
+    """The memory of a call holds its token and its settings."""
+    assert call("trouble", how="core dump").document["result"] == [0, 0]
+
+
 def test_signals_that_the_host_had_blocked_are_heard_all_the_same(clients_path: Path) -> None:
     block = "import os, signal, sys; signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 32)); os.execv(sys.argv[1], sys.argv[1:])"
     words = ["call", "trouble", "--token-stdin", "--params", '{"how": "orphan"}']
