@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from clitool_tools.database.kinds import looks_numeric
 from clitool_tools.database.page import json_size
-from clitool_tools.database.values import looks_numeric
 from database_world import Shop
 from hypothesis import given, settings
 from hypothesis import strategies as st

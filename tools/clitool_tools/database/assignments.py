@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from clitool.errors import InvalidParams
+from clitool_tools.database.kinds import accept
 from clitool_tools.database.names import listed, shown
-from clitool_tools.database.values import accept
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -76,7 +76,7 @@ class DatabaseSql:
 
 
 def _bound(params: Sequence[object] | Mapping[str, object]) -> Sequence[Stored] | Mapping[str, Stored]:
-    from clitool_tools.database.values import parameter
+    from clitool_tools.database.kinds import parameter
 
     if hasattr(params, "items"):
         return {name: parameter(value) for name, value in params.items()}

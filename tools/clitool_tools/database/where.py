@@ -14,8 +14,9 @@ r"""The filter language: from the caller's JSON to a checked tree that means the
 from __future__ import annotations
 
 from clitool.errors import InvalidParams
+from clitool_tools.database.kinds import comparable
 from clitool_tools.database.names import fold, hint, shown
-from clitool_tools.database.values import FORMS, comparable
+from clitool_tools.database.values import FORMS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

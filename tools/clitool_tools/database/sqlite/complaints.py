@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
-
 from clitool.errors import ClitoolError, ExecutionError, InvalidParams
 from clitool_tools.database.names import listed, shown
+from clitool_tools.database.sqlite.driver import sqlite3
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

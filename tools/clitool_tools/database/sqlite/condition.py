@@ -7,8 +7,9 @@ of one family: SQLite would say that every text is greater than every number.
 from __future__ import annotations
 
 from clitool.errors import ExecutionError, InvalidParams
+from clitool_tools.database.kinds import looks_numeric
 from clitool_tools.database.sqlite.schema import quoted
-from clitool_tools.database.values import RawText, looks_numeric
+from clitool_tools.database.values import RawText
 from clitool_tools.database.where import Comparison, Group, Like, Membership, Negation, Null, family
 
 TYPE_CHECKING = False
@@ -147,7 +148,7 @@ def collation_of(handle: Handle, table: SqliteTable, column: Column) -> str:
     SQLite tells it nowhere, for a view least of all. So it is asked whether ``a`` equals ``A``, and ``a`` with a blank:
     the column of a compound takes its collation from the first part, which has no rows here.
     """
-    import sqlite3
+    from clitool_tools.database.sqlite.driver import sqlite3
 
     name = f"{quoted(table.name)}.{quoted(column.name)}"
     sql = (f"WITH probe (text) AS (SELECT {name} FROM main.{quoted(table.name)} WHERE 0 UNION ALL SELECT 'a')"  # noqa: S608 - quoted names

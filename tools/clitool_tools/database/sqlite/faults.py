@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sqlite3
-
 from clitool.errors import ClitoolError, ExecutionError, InvalidParams
+from clitool_tools.database.sqlite.driver import sqlite3
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

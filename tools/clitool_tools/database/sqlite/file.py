@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 from time import monotonic
 
 from clitool.errors import ExecutionError
+from clitool_tools.database.sqlite.driver import sqlite3
 from clitool_tools.database.sqlite.faults import BROKEN, CLOSED, Faults
 
 TYPE_CHECKING = False
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MEMORY = 128 * 1024 * 1024  # bytes that SQLite may use in this process; a statement that needs more fails
 LONGEST_VALUE = 16 * 1024 * 1024  # bytes of a value in a query, unless answers may be larger
-_OLDEST = (3, 37)  # has PRAGMA table_list and STRICT
+_OLDEST = [3, 37]  # has PRAGMA table_list and STRICT
 _TICK = 1000  # virtual machine instructions between two looks at the clock
 _MARGIN = 0.2  # seconds before the call's deadline, to say in our own words what happened
 
@@ -147,7 +147,7 @@ class File:
         return header
 
     def _open(self, mode: str, pragma: str) -> sqlite3.Connection:
-        if sqlite3.sqlite_version_info < _OLDEST:
+        if [int(part) for part in sqlite3.sqlite_version.split(".")] < _OLDEST:
             raise ExecutionError(f"this Python has SQLite {sqlite3.sqlite_version}; 3.37 or later is needed",
                                  "driver_missing")
         handle = sqlite3.connect(f"file:{escaped(self._connection.address)}?mode={mode}", uri=True,
