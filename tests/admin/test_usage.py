@@ -162,7 +162,8 @@ def test_help_loads_neither_tools_nor_parsers() -> None:
     assert not heavy & {name for module in modules for name in (module, module.partition(".")[0])}
     own = {module for module in modules if module.startswith("clitool.")}
     assert own == {"clitool." + name for name in (
-        "admin", "admin.answers", "admin.door", "admin.help_texts", "answer", "arguments", "cli", "errors", "machine")}
+        "admin", "admin.answers", "admin.door", "admin.help_texts", "answer", "arguments", "cli", "errors", "lean",
+        "machine")}
 
 
 @pytest.mark.parametrize("words", [["list"], ["verify"], ["call", "nothing", "--token-stdin"], ["call"], ["list", "x"]],
