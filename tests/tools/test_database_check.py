@@ -73,6 +73,17 @@ def test_the_tables_behind_a_view_are_told(shop: Shop) -> None:
             "database_sql refuses it, because customers is not in allowed_tables") in messages
 
 
+def test_a_view_that_is_broken_is_an_error_of_its_own(shop: Shop) -> None:
+    shop.run("DROP TABLE secret")
+
+    found = [(level, key, message) for level, key, message in findings(shop) if level == "error"]
+
+    assert found == [("error", "allowed_tables",
+                      "'v_secret' cannot be used: SQLite reports: no such table: main.secret")]
+    assert shop.reason("query", table="v_secret") == "database"
+    assert shop.call("query", table="customers")["rows"]
+
+
 def test_side_effects_that_would_be_refused_are_told(tmp_path: Path) -> None:
     """The owner learns it before a client does."""
     shop = Shop(tmp_path, """

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 _HARMLESS = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE)
 _CHANGES = (sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE)
 
-
 FUNCTION_TABLES = ("json_each", "json_tree")  # tables of SQLite's that are functions of their arguments
 
 

@@ -54,8 +54,11 @@ def _content(connection: Connection, prefix: str) -> Iterator[Finding]:
         yield from _missing(connection, names, prefix)
         handle = database.file.reader()
         for name in names:
-            with database.file.faults():
-                yield from _table(handle, connection, database.table(name), prefix)
+            try:
+                with database.file.faults():
+                    yield from _table(handle, connection, database.table(name), prefix)
+            except ClitoolError as error:
+                yield Finding("error", prefix + "allowed_tables", f"{shown(name)} cannot be used: {error}")
     finally:
         database.close()
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 _CREATION = ("virtual", "table", "shadow", "view")  # a virtual table makes the tables of its content itself
 
+
 class StatementGuard(Guard):
     """For a caller's SELECT: the allowed tables by name, and the functions of the allow list.
 
