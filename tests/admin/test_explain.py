@@ -261,3 +261,20 @@ def test_whatever_a_tool_does_when_it_is_asked_there_is_one_document(tmp_path: P
 def snapshot(folder: Path) -> dict[str, tuple[int, bytes]]:
     return {str(each): (each.stat().st_mtime_ns, each.read_bytes() if each.is_file() else b"")
             for each in sorted(folder.rglob("*"))}
+
+
+@pytest.mark.parametrize(("sql", "verdict"), [
+    ("SELECT id FROM orders", "orders"),
+    ("WITH orders AS (SELECT salary FROM staff) SELECT * FROM orders", "'staff'"),
+    ("SELECT load_extension('x')", "load_extension"),
+])
+def test_of_a_statement_the_database_is_asked_and_nothing_runs(tmp_path: Path, sql: str, verdict: str) -> None:
+    """Which tables a SELECT reads only the database can tell; it compiles, and does not start."""
+    run("init", str(tmp_path / "demo"))
+    words = ("--clients", str(tmp_path / "demo" / "clients.yaml"), "explain", "database_sql", "--client", "demo", "--json",
+             "--params", json.dumps({"sql": sql}))
+
+    result = run(*words)
+
+    assert result.status == (0 if verdict == "orders" else 1)
+    assert verdict in json.dumps(json.loads(result.stdout)["steps"][-1])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Any, Protocol
 
     from clitool.family import Finding, Origin
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
             """Yield rows: the selected columns, then the sort values; at most ``limit + 1``; null sorts first."""
 
         def statement(self, sql: str, params: Sequence[Stored] | Mapping[str, Stored]) -> Statement:
-            """Run one SELECT of the caller's under the full guard."""
+            """Admit one SELECT of the caller's under the full guard, or refuse it; nothing of it runs yet."""
 
         def insert(self, table: Table, rows: Sequence[Mapping[Column, Stored]]) -> Mapping[str, Any]:
             """Insert all rows or none; return the count `inserted`, and `ids` where the table generates keys."""
@@ -90,20 +90,22 @@ class Selection:
 
 
 class Statement:
-    """A caller's SELECT that is running.
+    """A caller's SELECT that may run.
 
-    Attributes:
-        names: of its columns, as the database gives them; a name may stand there twice.
-        tables: the tables that it reads.
-        rows: read as they are asked for; the reader stops where it has enough.
+    Args:
+        tables: the tables that it reads; where all are allowed, they are known only once it has started.
+        rows: starts it; gives the names of its columns, as the database has them, then its rows.
     """
 
-    __slots__ = ("names", "rows", "tables")
+    __slots__ = ("rows", "tables")
 
-    def __init__(self, names: Sequence[str], tables: Sequence[str], rows: Iterator[Sequence[Any]]) -> None:
-        self.names = names
+    def __init__(self, tables: Collection[str], rows: Iterator[Sequence[Any]]) -> None:
         self.tables = tables
         self.rows = rows
+
+    def names(self) -> Sequence[str]:
+        """Start it and return the names of its columns, once; a name may stand there twice."""
+        return next(self.rows)
 
 
 class Bounds:

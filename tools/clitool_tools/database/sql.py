@@ -10,9 +10,11 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
     from clitool.tool import Context
-    from clitool_tools.database.engine import Engine
+    from clitool_tools.database.engine import Engine, Statement
     from clitool_tools.database.settings import Connection
     from clitool_tools.database.values import Stored
+
+    Params = Sequence[object] | Mapping[str, object]
 
 
 class DatabaseSql:
@@ -43,39 +45,51 @@ class DatabaseSql:
 
     def __init__(self, context: Context) -> None:
         self.context = context
+        self._statement: Statement | None = None
 
-    def decide(self, *, sql: str, connection: str | None = None, **_: object) -> Mapping[str, str]:
-        """Return which connection would be read; which tables is known only to the database."""
-        from clitool_tools.database.engine import module
-
+    def decide(
+        self,
+        *,
+        sql: str,
+        params: Params | None = None,
+        connection: str | None = None,
+        **_: object,
+    ) -> Mapping[str, Any]:
+        """Have the database compile the statement, which alone can tell what it reads; it does not start."""
         settings = choose(self.context.settings, connection)
-        module(settings.type).screen(sql)
-        return {"connection": settings.name}
+        statement = self._admitted(settings, sql, params or ())
+        return {"connection": settings.name, "tables": sorted(statement.tables)}
 
     def execute(
         self,
         *,
         sql: str,
-        params: Sequence[object] | Mapping[str, object] | None = None,
+        params: Params | None = None,
         limit: int = 100,
         connection: str | None = None,
     ) -> Mapping[str, Any]:
         """Return ``{rows, columns, truncated}``; the type of a column is that of the values returned."""
         from clitool_tools.database.page import collect
 
-        what = self.decide(sql=sql, connection=connection)
-        self.context.touched(**what)
-        settings: Connection = self.context.settings[what["connection"]]
-        engine: Engine = self.context.connection(settings.name)
-        statement = engine.statement(sql, _bound(params or ()))
-        self.context.touched(tables=sorted(statement.tables))
-        names = _distinct(statement.names)
+        settings = choose(self.context.settings, connection)
+        statement = self._admitted(settings, sql, params or ())
+        names = _distinct(statement.names())
+        self.context.touched(connection=settings.name, tables=sorted(statement.tables))
         page = collect(names, statement.rows, min(limit, settings.max_rows), settings.max_bytes)
         columns = [{"name": name, "type": _type(row[name] for row in page.rows)} for name in names]
         return {"rows": page.rows, "columns": columns, "truncated": page.truncated}
 
+    def _admitted(self, settings: Connection, sql: str, params: Params) -> Statement:
+        from clitool_tools.database.engine import module
 
-def _bound(params: Sequence[object] | Mapping[str, object]) -> Sequence[Stored] | Mapping[str, Stored]:
+        if self._statement is None:
+            module(settings.type).screen(sql)
+            engine: Engine = self.context.connection(settings.name)
+            self._statement = engine.statement(sql, _bound(params))
+        return self._statement
+
+
+def _bound(params: Params) -> Sequence[Stored] | Mapping[str, Stored]:
     from clitool_tools.database.kinds import parameter
 
     if hasattr(params, "items"):

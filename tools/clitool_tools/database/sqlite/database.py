@@ -82,10 +82,10 @@ class Database:
         return select(self.file, _own(selection.table), selection)
 
     def statement(self, sql: str, params: Sequence[Stored] | Mapping[str, Stored]) -> Statement:
-        """Start a SELECT of the caller's."""
-        from clitool_tools.database.sqlite.statement import run
+        """Admit a SELECT of the caller's."""
+        from clitool_tools.database.sqlite.statement import admit
 
-        return run(self.file, self.connection, sql, params)
+        return admit(self.file, self.connection, sql, params)
 
     def insert(self, table: Table, rows: Sequence[Mapping[Column, Stored]]) -> Mapping[str, Any]:
         """Insert all rows or none."""

@@ -83,17 +83,16 @@ class StatementGuard(Guard):
         return forbidden_table(self.connection, table) if column or is_internal(table) else None
 
 
-def run(file: File, connection: Connection, sql: str, params: Params) -> Statement:
-    """Start a caller's SELECT and return its rows, read as they are asked for."""
+def admit(file: File, connection: Connection, sql: str, params: Params) -> Statement:
+    """Return a caller's SELECT that may run; it starts when its names or rows are asked for."""
     screen(sql)
     handle = file.reader()
     try:
         guard = _admitted(file, connection, handle, sql, params)
-        rows = _rows(file, connection, handle, guard, sql, params)
-        return Statement(next(rows), list(guard.reached), rows)
     except BaseException:
         handle.rollback()
         raise
+    return Statement(guard.reached, _rows(file, connection, handle, guard, sql, params))
 
 
 def _admitted(file: File, connection: Connection, handle: Handle, sql: str, params: Params) -> StatementGuard:
@@ -103,13 +102,15 @@ def _admitted(file: File, connection: Connection, handle: Handle, sql: str, para
         objects = schema.names(handle)
     tables = _readable(connection, objects)
     contents = _contents(objects, tables)
+    running = StatementGuard(connection, tables, contents, is_running=True)
     if connection.tables is not None:
         guard = StatementGuard(connection, tables, contents, is_running=False)
         _admit(file, connection, objects, guard, sql, params)
+        running.reached = guard.reached
     with file.faults():
         open_virtual_tables(handle, [name for name, type_, _ in objects if type_ == "virtual" and fold(name) in tables])
         _open_function_tables(handle, tables)
-    return StatementGuard(connection, tables, contents, is_running=True)
+    return running
 
 
 def _readable(connection: Connection, objects: Objects) -> set[bytes]:
