@@ -101,8 +101,12 @@ class Catalog:
         for name, rivals in by_name.items():
             own = [entry for entry in rivals if entry.distribution == OWN_DISTRIBUTION]
             if len(rivals) > 1:
-                self._warn(name, rivals, "is declared by more than one distribution"
-                           + (f"; that of {OWN_DISTRIBUTION} counts" if own else "; none of them counts"))
+                self._warn(
+                    name,
+                    rivals,
+                    "is declared by more than one distribution"
+                    + (f"; that of {OWN_DISTRIBUTION} counts" if own else "; none of them counts"),
+                )
             if own or len(rivals) == 1:
                 chosen[name] = (own or rivals)[0]
         return chosen
@@ -123,8 +127,11 @@ class Catalog:
         # one, whichever was loaded first, and also if that one is switched off.
         shorter = [self.family(name) for name in self.names() if family.name.startswith(name + "_")]
         taken = {tool.name: other.name for other in shorter if other for tool in other.tools}
-        return [f"the tool {tool.name!r} is already declared by {taken[tool.name]!r}"
-                for tool in family.tools if tool.name in taken]
+        return [
+            f"the tool {tool.name!r} is already declared by {taken[tool.name]!r}"
+            for tool in family.tools
+            if tool.name in taken
+        ]
 
     def _warn(self, name: str, entries: Iterable[EntryPoint], what: str) -> None:
         from clitool.errors import one_line

@@ -32,10 +32,17 @@ app.add_typer(token, name="token")
 
 _Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 _TokenStdin = Annotated[bool, typer.Option("--token-stdin", help="The token is the first line of standard input.")]
-_TokenFile = Annotated[str | None, typer.Option("--token-file", metavar="FILE", help=(
-    "The token is the first line of the file."))]
-_Params = Annotated[str | None, typer.Option("--params", metavar="JSON|@FILE|@-", help=(
-    "Parameters as a JSON object, from a file, or from standard input after the token line."))]
+_TokenFile = Annotated[
+    str | None, typer.Option("--token-file", metavar="FILE", help=("The token is the first line of the file."))
+]
+_Params = Annotated[
+    str | None,
+    typer.Option(
+        "--params",
+        metavar="JSON|@FILE|@-",
+        help=("Parameters as a JSON object, from a file, or from standard input after the token line."),
+    ),
+]
 _Tool = Annotated[str, typer.Argument(metavar="TOOL", help="Name of the tool; see 'clitool list'.")]
 _Client = Annotated[str, typer.Argument(metavar="CLIENT", help="Name of the client.")]
 
@@ -78,15 +85,30 @@ def run(words: list[str]) -> int:
 @app.callback(invoke_without_command=True)
 def options(  # noqa: PLR0913, PLR0917 - the options that there are
     context: typer.Context,
-    clients: Annotated[str | None, typer.Option(metavar="PATH", help=(
-        "The clients file; else $CLITOOL_CLIENTS, else ~/.config/clitool/clients.yaml, else /etc/clitool/clients.yaml."
-    ))] = None,
-    empty_token_client: Annotated[str | None, typer.Option(metavar="NAME", help=(
-        "The client that stands for an empty token, from a host that sends none."))] = None,
-    timeout: Annotated[float | None, typer.Option(metavar="SECONDS", help=(
-        f"When to give up a call; {DEFAULT_TIMEOUT:g} if not given."))] = None,
-    trust_file: Annotated[bool, typer.Option("--trust-file", help=(
-        "Accept a clients file of another owner or readable by others, as in containers."))] = False,
+    clients: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH",
+            help=(
+                "The clients file; else $CLITOOL_CLIENTS, else ~/.config/clitool/clients.yaml, "
+                "else /etc/clitool/clients.yaml."
+            ),
+        ),
+    ] = None,
+    empty_token_client: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help=("The client that stands for an empty token, from a host that sends none.")),
+    ] = None,
+    timeout: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help=(f"When to give up a call; {DEFAULT_TIMEOUT:g} if not given.")),
+    ] = None,
+    trust_file: Annotated[
+        bool,
+        typer.Option(
+            "--trust-file", help=("Accept a clients file of another owner or readable by others, as in containers.")
+        ),
+    ] = False,
     pretty: Annotated[bool, typer.Option("--pretty", help="Indent JSON.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show where an internal error comes from.")] = False,
     version: Annotated[bool, typer.Option("--version", help="Print the version; with --json as JSON.")] = False,
@@ -123,17 +145,24 @@ def verify(context: typer.Context, token_stdin: _TokenStdin = False, token_file:
 
 
 @app.command(help=help_texts.CALL)
-def call(context: typer.Context, tool: _Tool, token_stdin: _TokenStdin = False, token_file: _TokenFile = None,
-         params: _Params = None) -> int:
+def call(
+    context: typer.Context,
+    tool: _Tool,
+    token_stdin: _TokenStdin = False,
+    token_file: _TokenFile = None,
+    params: _Params = None,
+) -> int:
     """Hand over to the door for machines."""
     del tool, token_stdin, token_file, params
     return _hand_over(context)
 
 
 @app.command(help=help_texts.INIT)
-def init(context: typer.Context,
-         folder: Annotated[str, typer.Argument(metavar="DIR", help="A folder; made if missing.")],
-         json: _Json = False) -> int:
+def init(
+    context: typer.Context,
+    folder: Annotated[str, typer.Argument(metavar="DIR", help="A folder; made if missing.")],
+    json: _Json = False,
+) -> int:
     """Write the sample folder."""
     if not folder:
         context.fail("DIR must not be empty")
@@ -142,21 +171,28 @@ def init(context: typer.Context,
 
 
 @app.command(help=help_texts.CHECK)
-def check(context: typer.Context,
-          connect: Annotated[bool, typer.Option("--connect", help="Reach the servers that settings name.")] = False,
-          json: _Json = False) -> int:
+def check(
+    context: typer.Context,
+    connect: Annotated[bool, typer.Option("--connect", help="Reach the servers that settings name.")] = False,
+    json: _Json = False,
+) -> int:
     """Print what a check of everything finds."""
     session: _Session = context.obj
     return session.door(json=json).supervised(
-        lambda: answers.check(session.request, os.environ, connect=connect, json=json),
-        session.seconds or CHECK_TIMEOUT)
+        lambda: answers.check(session.request, os.environ, connect=connect, json=json), session.seconds or CHECK_TIMEOUT
+    )
 
 
 @app.command(help=help_texts.EXPLAIN)
-def explain(context: typer.Context, tool: _Tool, params: _Params = None, token_stdin: _TokenStdin = False,
-            token_file: _TokenFile = None,
-            client: Annotated[str | None, typer.Option(metavar="NAME", help="This client, without a token.")] = None,
-            json: _Json = False) -> int:
+def explain(
+    context: typer.Context,
+    tool: _Tool,
+    params: _Params = None,
+    token_stdin: _TokenStdin = False,
+    token_file: _TokenFile = None,
+    client: Annotated[str | None, typer.Option(metavar="NAME", help="This client, without a token.")] = None,
+    json: _Json = False,
+) -> int:
     """Print the steps of a call."""
     session: _Session = context.obj
     request = session.request
@@ -166,12 +202,15 @@ def explain(context: typer.Context, tool: _Tool, params: _Params = None, token_s
     request.token_stdin, request.token_file = token_stdin, token_file
     request.timeout = session.seconds or DEFAULT_TIMEOUT
     return session.door(json=json).supervised(
-        lambda: answers.explain(request, os.environ, client or "", json=json), request.timeout)
+        lambda: answers.explain(request, os.environ, client or "", json=json), request.timeout
+    )
 
 
 @app.command(help=help_texts.SCHEMA)
-def schema(context: typer.Context,
-           what: Annotated[str, typer.Argument(metavar="TOOL|clients", help="A tool's name, or 'clients'.")]) -> int:
+def schema(
+    context: typer.Context,
+    what: Annotated[str, typer.Argument(metavar="TOOL|clients", help="A tool's name, or 'clients'.")],
+) -> int:
     """Print a schema."""
     session: _Session = context.obj
     return session.door().supervised(lambda: answers.schema(what), session.seconds or DEFAULT_TIMEOUT)
@@ -181,13 +220,17 @@ def schema(context: typer.Context,
 def token_issue(
     context: typer.Context,
     client: _Client,
-    token_id: Annotated[str, typer.Option("--id", metavar="ID", help=(
-        "Names the token; today's date if not given."))] = "",
-    expires: Annotated[str, typer.Option(metavar="DATE", help=(
-        "The last day on which it is valid (UTC), like 2027-06-30."))] = "",
+    token_id: Annotated[
+        str, typer.Option("--id", metavar="ID", help=("Names the token; today's date if not given."))
+    ] = "",
+    expires: Annotated[
+        str, typer.Option(metavar="DATE", help=("The last day on which it is valid (UTC), like 2027-06-30."))
+    ] = "",
     create: Annotated[bool, typer.Option("--create", help="Make a new client; needs --scope.")] = False,
-    scope: Annotated[list[str] | None, typer.Option(metavar="SCOPE", help=(
-        "What the new client may do, like file:read; may be repeated."))] = None,
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SCOPE", help=("What the new client may do, like file:read; may be repeated.")),
+    ] = None,
 ) -> int:
     """Print a new token."""
     if create != bool(scope):
@@ -211,8 +254,11 @@ def token_list(
 
 
 @token.command("revoke", help=help_texts.REVOKE)
-def token_revoke(context: typer.Context, client: _Client,
-                 token_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the token.")]) -> int:
+def token_revoke(
+    context: typer.Context,
+    client: _Client,
+    token_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the token.")],
+) -> int:
     """Remove a token."""
     session: _Session = context.obj
     return session.door().here(lambda: answers.revoke(session.request, os.environ, client, token_id))

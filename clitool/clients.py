@@ -71,8 +71,9 @@ class Clients:
         self.document = document
         self.by_name = {name: Client(name, entry, roles) for name, entry in value["clients"].items()}
         self.disabled = frozenset((value.get("tools") or {}).get("disabled") or ())
-        self.log = LogSettings(_beside(folder, log.get("directory")), log.get("keep_days", 30),
-                               log.get("audit", "best_effort"))
+        self.log = LogSettings(
+            _beside(folder, log.get("directory")), log.get("keep_days", 30), log.get("audit", "best_effort")
+        )
         self.state_directory = _beside(folder, (value.get("state") or {}).get("directory"))
         self._by_digest = {token.sha256: (client, token) for client in self.by_name.values() for token in client.tokens}
 

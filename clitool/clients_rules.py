@@ -159,8 +159,7 @@ def is_name(text: str) -> bool:
 
 
 def _is_digest(value: object) -> bool:
-    return (isinstance(value, str) and len(value) == _DIGEST_LENGTH
-            and all(c in "0123456789abcdefABCDEF" for c in value))
+    return isinstance(value, str) and len(value) == _DIGEST_LENGTH and all(c in "0123456789abcdefABCDEF" for c in value)
 
 
 def is_date(value: object) -> bool:

@@ -49,7 +49,7 @@ def dumps(value: object, default: Callable[[object], object] | None = None) -> s
         import json
 
         return json.dumps(value, allow_nan=False, default=default, separators=(",", ":"))
-    encode = make_encoder({}, default or _refuse, encode_basestring_ascii, None, ":", ",", False, False, False)  # noqa: FBT003 - positional only
+    encode = make_encoder({}, default or _refuse, encode_basestring_ascii, None, ":", ",", False, False, False)
     return "".join(encode(value, 0))
 
 

@@ -44,14 +44,15 @@ def parse(data: bytes) -> dict[str, Any]:
     try:
         value = json.loads(text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_float)
     except json.JSONDecodeError as error:
-        raise InvalidParams(f"the parameters are not JSON: {error.msg} at line {error.lineno} column {error.colno}",
-                            "params_json") from None
+        raise InvalidParams(
+            f"the parameters are not JSON: {error.msg} at line {error.lineno} column {error.colno}", "params_json"
+        ) from None
     except (ValueError, RecursionError):  # an integer of thousands of digits; a tower of brackets
         _refuse("the parameters hold a number that is too long, or nest too deeply")
     if value is None:
         return {}
     if not isinstance(value, dict):
-        _refuse("the parameters must be a JSON object, for example '{\"path\": \"notes.txt\"}'")
+        _refuse('the parameters must be a JSON object, for example \'{"path": "notes.txt"}\'')
     _inspect(value, MAX_DEPTH, surrogates="\\u" in text)
     return value
 

@@ -43,8 +43,9 @@ class Surroundings:
 
     __slots__ = ("catalog", "clients", "deadline", "environment", "journal")
 
-    def __init__(self, clients: Clients, catalog: Catalog, environment: Mapping[str, str], deadline: Deadline,
-                 journal: Journal) -> None:
+    def __init__(
+        self, clients: Clients, catalog: Catalog, environment: Mapping[str, str], deadline: Deadline, journal: Journal
+    ) -> None:
         self.clients = clients
         self.catalog = catalog
         self.environment = environment

@@ -71,5 +71,9 @@ def _declaration(tool: type[Tool], family: str) -> Iterator[str]:
 
 def is_name(text: str) -> bool:
     """Say whether `text` is `[a-z][a-z0-9_]*` of at most `MAX_NAME` characters."""
-    return (text.isascii() and 0 < len(text) <= MAX_NAME and text[0].islower()
-            and all(c.islower() or c.isdigit() or c == "_" for c in text))
+    return (
+        text.isascii()
+        and 0 < len(text) <= MAX_NAME
+        and text[0].islower()
+        and all(c.islower() or c.isdigit() or c == "_" for c in text)
+    )

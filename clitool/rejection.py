@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def why_rejected(clients: Clients, token: bytes, today: str) -> str:
-    """Return one sentence on why `token` was not valid on the UTC date `today`; it names the token's id, if it has one."""
+    """Return one sentence on why `token` was not valid on the UTC date `today`; it names the token's id."""
     if not token:
         return "the token is empty"
     found = None if len(token) > tokens.MAX_BYTES else clients.find(tokens.digest(token))

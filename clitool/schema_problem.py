@@ -32,7 +32,8 @@ def _type(validator: Any, types: Any, value: Any, schema: Any) -> Iterator[Valid
 
 
 _Validator = extend(  # type: ignore[no-untyped-call]  # the stubs leave its parameters open
-    Draft202012Validator, {"type": _type},
+    Draft202012Validator,
+    {"type": _type},
 )
 
 

@@ -28,8 +28,9 @@ class SettingsUnusable(ClientsFileError):
         self.args = (f"this client's settings for {family!r} cannot be used; run `clitool check`",)
 
 
-def load(clients: Clients, client: Client, family: Family, environment: Mapping[str, str],
-         protected: Iterable[str]) -> Any:  # noqa: ANN401 - each family has a type of its own
+def load(
+    clients: Clients, client: Client, family: Family, environment: Mapping[str, str], protected: Iterable[str]
+) -> Any:  # noqa: ANN401 - each family has a type of its own
     """Return what the tools of `family` see as `context.settings` for `client`.
 
     Args:

@@ -69,8 +69,18 @@ class Context:
         touches: what `touched` collected for the audit line.
     """
 
-    __slots__ = ("_connect", "_connections", "_open_state", "_state", "client", "deadline", "logger", "reference",
-                 "settings", "touches")
+    __slots__ = (
+        "_connect",
+        "_connections",
+        "_open_state",
+        "_state",
+        "client",
+        "deadline",
+        "logger",
+        "reference",
+        "settings",
+        "touches",
+    )
 
     def __init__(
         self,

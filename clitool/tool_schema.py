@@ -22,19 +22,42 @@ _RESERVED = {
 }
 
 # Keywords that would let alternatives or patterns decide what the parameters are, or change what a reference means.
-_FORBIDDEN_AT_TOP = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "patternProperties",
-                     "$ref")
+_FORBIDDEN_AT_TOP = (
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "dependentSchemas",
+    "patternProperties",
+    "$ref",
+)
 _FORBIDDEN = ("$anchor", "$dynamicAnchor", "$dynamicRef", "$id", "$vocabulary")
 
 # Where schemas stand in a schema: one, a list of them, one for each name.
-_ONE = ("items", "additionalProperties", "contains", "propertyNames", "not", "if", "then", "else",
-        "unevaluatedItems", "unevaluatedProperties", "contentSchema")
+_ONE = (
+    "items",
+    "additionalProperties",
+    "contains",
+    "propertyNames",
+    "not",
+    "if",
+    "then",
+    "else",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "contentSchema",
+)
 _LIST = ("allOf", "anyOf", "oneOf", "prefixItems")
 _NAMED = ("properties", "patternProperties", "dependentSchemas", "$defs")
 _OTHER = ("contentEncoding", "contentMediaType", "dependentRequired", "maxContains", "minContains", "multipleOf")
 
-_JSON: Schema = {"type": ["null", "boolean", "number", "string", "array", "object"],
-                 "propertyNames": {"type": "string"}}
+_JSON: Schema = {
+    "type": ["null", "boolean", "number", "string", "array", "object"],
+    "propertyNames": {"type": "string"},
+}
 _JSON |= {"items": _JSON, "additionalProperties": _JSON}
 
 _TYPE = {"enum": ["null", "boolean", "integer", "number", "string", "array", "object"]}
@@ -198,5 +221,11 @@ def _pattern(schema: Schema, _: Schema) -> Iterator[str]:
 
 
 _RULES: tuple[Callable[[Schema, Schema], Iterator[str]], ...] = (
-    _closed, _typed, _required, _keywords, _reference, _pattern, _default,
+    _closed,
+    _typed,
+    _required,
+    _keywords,
+    _reference,
+    _pattern,
+    _default,
 )

@@ -51,7 +51,9 @@ def clients_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def clitool(clients_path: Path) -> Callable[..., Result]:
     """Run `clitool --clients … WORDS` with the troublesome family installed."""
 
-    def command(*words: str | bytes, stdin: bytes | None = b"", clients: Path | None = clients_path, **more: Any) -> Result:
+    def command(
+        *words: str | bytes, stdin: bytes | None = b"", clients: Path | None = clients_path, **more: Any
+    ) -> Result:
         before = ["--clients", str(clients)] if clients else []
         more.setdefault("env", environment(PYTHONPATH=PLUGINS))
         return run(*before, *words, stdin=stdin, **more)
@@ -79,11 +81,19 @@ def shared_path() -> Iterator[Path]:
 def call(clitool: Callable[..., Result]) -> Callable[..., Result]:
     """Run `call TOOL` with the good token and parameters given as keywords or as `params` text."""
 
-    def command(tool: str, *, params: str | None = None, before: tuple[str, ...] = (), token: str = TOKEN,
-                run_with: dict[str, Any] | None = None, **values: Any) -> Result:
+    def command(
+        tool: str,
+        *,
+        params: str | None = None,
+        before: tuple[str, ...] = (),
+        token: str = TOKEN,
+        run_with: dict[str, Any] | None = None,
+        **values: Any,
+    ) -> Result:
         text = json.dumps(values) if params is None and values else params
         words = [] if text is None else ["--params", text]
-        return clitool(*before, "call", tool, "--token-stdin", *words, stdin=os.fsencode(token + "\n"),
-                       **(run_with or {}))
+        return clitool(
+            *before, "call", tool, "--token-stdin", *words, stdin=os.fsencode(token + "\n"), **(run_with or {})
+        )
 
     return command

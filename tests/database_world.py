@@ -50,8 +50,12 @@ class Shop:
     def __init__(self, folder: Path, script: str = SHOP, **settings: object) -> None:
         self.folder = folder
         self.path = folder / "shop.db"
-        self.settings: dict[str, Any] = {"type": "sqlite", "connection_string": "sqlite:///shop.db",
-                                         "allowed_tables": ALLOWED, **settings}
+        self.settings: dict[str, Any] = {
+            "type": "sqlite",
+            "connection_string": "sqlite:///shop.db",
+            "allowed_tables": ALLOWED,
+            **settings,
+        }
         self.run(script)
 
     def run(self, script: str) -> None:

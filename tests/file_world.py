@@ -55,10 +55,21 @@ class World:
         (root / "-rf.txt").write_text("inside\n")
         (root / "d.txt").mkdir()
         links = {
-            "ok.txt": "a.txt", "abs.txt": "/etc/passwd", "rel.txt": "../outside/secret.txt", "dir": "../outside",
-            "inner": "sub", "loop1": "loop2", "loop2": "loop1", "cwd": "/proc/self/cwd", "self.txt": "/proc/self/root",
-            "stdin.txt": "/dev/stdin", "dangout.txt": "../outside/new.txt", "dangling.txt": "nowhere.txt",
-            "up.txt": "..", "slash": "/", "dot": ".",
+            "ok.txt": "a.txt",
+            "abs.txt": "/etc/passwd",
+            "rel.txt": "../outside/secret.txt",
+            "dir": "../outside",
+            "inner": "sub",
+            "loop1": "loop2",
+            "loop2": "loop1",
+            "cwd": "/proc/self/cwd",
+            "self.txt": "/proc/self/root",
+            "stdin.txt": "/dev/stdin",
+            "dangout.txt": "../outside/new.txt",
+            "dangling.txt": "nowhere.txt",
+            "up.txt": "..",
+            "slash": "/",
+            "dot": ".",
         }
         for name, target in links.items():
             (root / name).symlink_to(target)

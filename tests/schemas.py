@@ -6,13 +6,39 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-SCALARS = st.sampled_from([
-    None, True, False, 0, 1, 1.0, -0.0, 1.5, -1, 2, 2**53, 2**53 + 1, float(2**53), 10**400, 1e308, float("inf"),
-    "", "a", "b", "ab", "é", "e\u0301", "\U0001f600", "\ud800", "1",
-])
+SCALARS = st.sampled_from(
+    [
+        None,
+        True,
+        False,
+        0,
+        1,
+        1.0,
+        -0.0,
+        1.5,
+        -1,
+        2,
+        2**53,
+        2**53 + 1,
+        float(2**53),
+        10**400,
+        1e308,
+        float("inf"),
+        "",
+        "a",
+        "b",
+        "ab",
+        "é",
+        "e\u0301",
+        "\U0001f600",
+        "\ud800",
+        "1",
+    ]
+)
 NAMES = st.sampled_from(["a", "b", "c", ""])
-VALUES = st.recursive(SCALARS, lambda below: st.lists(below, max_size=3) | st.dictionaries(NAMES, below, max_size=3),
-                      max_leaves=6)
+VALUES = st.recursive(
+    SCALARS, lambda below: st.lists(below, max_size=3) | st.dictionaries(NAMES, below, max_size=3), max_leaves=6
+)
 TYPES = st.sampled_from(["null", "boolean", "integer", "number", "string", "array", "object"])
 NUMBERS = st.sampled_from([-1, 0, 1, 1.0, 1.5, 2**53, float(2**53), 10**400, 1e308])
 COUNTS = st.integers(0, 3)

@@ -48,8 +48,11 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def install(python: Path, wheel: Path) -> None:
-    subprocess.run([sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-deps", str(wheel)],
-                   check=True, env=environment(PIP_DISABLE_PIP_VERSION_CHECK="1"))
+    subprocess.run(
+        [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-deps", str(wheel)],
+        check=True,
+        env=environment(PIP_DISABLE_PIP_VERSION_CHECK="1"),
+    )
 
 
 def test_the_wheel_holds_the_two_packages_and_the_command(wheel: Path) -> None:
@@ -57,7 +60,9 @@ def test_the_wheel_holds_the_two_packages_and_the_command(wheel: Path) -> None:
         names = set(archive.namelist())
         script = archive.read(next(name for name in names if name.endswith("/scripts/clitool")))
 
-    sources = {str(path.relative_to(ROOT)) for path in (ROOT / "clitool").rglob("*") if path.suffix in (".py", ".typed")}
+    sources = {
+        str(path.relative_to(ROOT)) for path in (ROOT / "clitool").rglob("*") if path.suffix in (".py", ".typed")
+    }
     tools = ROOT / "tools"
     sources |= {str(path.relative_to(tools)) for path in tools.rglob("*") if path.suffix in (".py", ".typed")}
     rest = {name.partition("/")[2] for name in names - sources}
@@ -87,8 +92,11 @@ def test_the_wheel_says_its_version_and_dependencies(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         metadata = archive.read(next(name for name in archive.namelist() if name.endswith("METADATA"))).decode()
 
-    needed = {re.split("[<>=!]", line.split()[1])[0] for line in metadata.splitlines()
-              if line.startswith("Requires-Dist:") and "extra" not in line}
+    needed = {
+        re.split("[<>=!]", line.split()[1])[0]
+        for line in metadata.splitlines()
+        if line.startswith("Requires-Dist:") and "extra" not in line
+    }
     assert needed == {"jsonschema", "pyyaml", "typer"}
     assert "License-Expression: MIT" in metadata
 
@@ -115,8 +123,18 @@ def notes(with_plugin: str, tmp_path: Path) -> Callable[..., Result]:
     path = write_clients(tmp_path / "c", document)
 
     def call(tool: str, token: str = TOKEN, **params: object) -> Result:
-        return run("--clients", str(path), "call", tool, "--token-stdin", "--params", json.dumps(params),
-                   stdin=token.encode(), env=environment(SEAL_KEY="a key of sixteen characters"), command=with_plugin)
+        return run(
+            "--clients",
+            str(path),
+            "call",
+            tool,
+            "--token-stdin",
+            "--params",
+            json.dumps(params),
+            stdin=token.encode(),
+            env=environment(SEAL_KEY="a key of sixteen characters"),
+            command=with_plugin,
+        )
 
     return call
 

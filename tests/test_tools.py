@@ -30,7 +30,9 @@ def test_the_schema_is_the_signature(family: Any, tool: Any) -> None:
     """The schema is the security statement: what a reviewer reads is what runs."""
     schema = tool.input_schema
     parameters = dict(list(inspect.signature(tool.execute).parameters.items())[1:])
-    defaults = {name: value.default for name, value in parameters.items() if value.default is not inspect.Parameter.empty}
+    defaults = {
+        name: value.default for name, value in parameters.items() if value.default is not inspect.Parameter.empty
+    }
 
     assert all(value.kind is inspect.Parameter.KEYWORD_ONLY for value in parameters.values())
     assert set(parameters) == set(schema["properties"])
@@ -45,7 +47,7 @@ def test_decide_takes_what_execute_takes(family: Any, tool: Any) -> None:
     if hasattr(tool, "decide"):
         values = dict.fromkeys(tool.input_schema["properties"])
         inspect.signature(tool.decide).bind(None, **values)
-        inspect.signature(tool.decide).bind(None, **{name: None for name in tool.input_schema.get("required", [])})
+        inspect.signature(tool.decide).bind(None, **dict.fromkeys(tool.input_schema.get("required", [])))
 
 
 @pytest.mark.parametrize(("family", "tool"), TOOLS)
@@ -70,9 +72,15 @@ def _example(schema: Any) -> Any:
     kind = schema["type"] if isinstance(schema["type"], str) else schema["type"][0]
     if "enum" in schema:
         return schema["enum"][0]
-    return {"string": "x" * schema.get("minLength", 1), "integer": schema.get("minimum", 1), "number": 1, "boolean": True,
-            "array": [_example(schema["items"])] * schema.get("minItems", 0) if "items" in schema else [], "object": {},
-            "null": None}[kind]
+    return {
+        "string": "x" * schema.get("minLength", 1),
+        "integer": schema.get("minimum", 1),
+        "number": 1,
+        "boolean": True,
+        "array": [_example(schema["items"])] * schema.get("minItems", 0) if "items" in schema else [],
+        "object": {},
+        "null": None,
+    }[kind]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -90,7 +98,9 @@ def test_the_settings_of_a_family_are_described_and_closed(family: Any) -> None:
 
 
 def test_every_reason_is_used_and_goes_with_a_code_of_the_convention() -> None:
-    source = "".join(path.read_text() for root in ("clitool", "tools") for path in (SOURCE.parents[1] / root).rglob("*.py"))
+    source = "".join(
+        path.read_text() for root in ("clitool", "tools") for path in (SOURCE.parents[1] / root).rglob("*.py")
+    )
     codes = {"auth_failed", "scope_denied", "tool_not_found", "invalid_params", "execution_error"}
 
     for reason, (code, meaning) in REASONS.items():

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import date, timedelta
 from difflib import get_close_matches
 
-from clitool.rejection import status
 from clitool.errors import ClitoolError
 from clitool.pipeline import today
 from clitool.places import log_settings, state_directory
+from clitool.rejection import status
 from clitool.scopes import HOST_FAMILY, grants
 from clitool.settings import SettingsUnusable, load
 
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 SOON_DAYS = 14
 
 
-def check_clients(clients: Clients, catalog: Catalog, environment: Mapping[str, str], remarks: Remarks, *,
-                  connect: bool) -> None:
+def check_clients(
+    clients: Clients, catalog: Catalog, environment: Mapping[str, str], remarks: Remarks, *, connect: bool
+) -> None:
     """Look at every client and role, and at what is switched off.
 
     Args:
@@ -59,8 +60,10 @@ def _check_disabled(clients: Clients, catalog: Catalog, remarks: Remarks) -> Non
     for index, name in enumerate(clients.document.value.get("tools", {}).get("disabled", [])):
         if name in unknown:
             hint = _hint(name, [*catalog.names(), *(tool.name for _, tool in catalog.tools())])
-            remarks.error(("tools", "disabled", index), f"{name!r} is neither a tool nor a family{hint}; until this is"
-                          " mended, every call is refused")
+            remarks.error(
+                ("tools", "disabled", index),
+                f"{name!r} is neither a tool nor a family{hint}; until this is mended, every call is refused",
+            )
 
 
 def _check_unused_roles(clients: Clients, remarks: Remarks) -> None:
@@ -81,8 +84,10 @@ def _check_tokens(client: Client, remarks: Remarks) -> None:
         elif found == "valid" and token.expires and token.expires <= soon:
             remarks.warning(place, f"the token {token.id!r} of client {client.name!r} expires on {token.expires}")
     if not client.disabled and not client.empty_token and not any(_is_of_use(token, day) for token in client.tokens):
-        remarks.warning(("clients", client.name), f"nobody can be client {client.name!r}: it has no valid token"
-                        f" (clitool token issue {client.name})")
+        remarks.warning(
+            ("clients", client.name),
+            f"nobody can be client {client.name!r}: it has no valid token (clitool token issue {client.name})",
+        )
 
 
 def _is_of_use(token: Token, day: str) -> bool:
@@ -122,8 +127,9 @@ class _Settings:
         usable: names of the families whose tools this client's calls can reach.
     """
 
-    def __init__(self, clients: Clients, client: Client, catalog: Catalog, environment: Mapping[str, str],
-                 remarks: Remarks) -> None:
+    def __init__(
+        self, clients: Clients, client: Client, catalog: Catalog, environment: Mapping[str, str], remarks: Remarks
+    ) -> None:
         self.usable: set[str] = set()
         self._clients = clients
         self._client = client
@@ -157,22 +163,27 @@ class _Settings:
         self.usable.add(family.name)
         for level, key, message in [] if family.check is None else _ask(family.check, settings, connect=connect):
             steps = (int(step) if step.isdecimal() else step for step in key.split(".") if step)
-            self._remarks.add(level, (*self._path(family.name), *steps),
-                              f"client {self._client.name!r}: {family.name}: {message}")
+            self._remarks.add(
+                level, (*self._path(family.name), *steps), f"client {self._client.name!r}: {family.name}: {message}"
+            )
 
     def _path(self, family: str) -> Path:
         return ("clients", self._client.name, "tools", family)
 
 
-def _ask(check: Callable[[Any, bool], Iterable[Finding]], settings: object, *,
-         connect: bool) -> Iterator[tuple[str, str, str]]:
+def _ask(
+    check: Callable[[Any, bool], Iterable[Finding]], settings: object, *, connect: bool
+) -> Iterator[tuple[str, str, str]]:
     """Yield level, key and message of what a family finds; if it fails on the way, that too is a finding."""
     try:
         for finding in check(settings, connect):
             yield finding.level, finding.key, finding.message
     except Exception as error:  # noqa: BLE001 - a plugin may raise anything
-        yield "error", "", str(error) if isinstance(error, ClitoolError) else (
-            f"its own check failed: {type(error).__name__}")
+        yield (
+            "error",
+            "",
+            str(error) if isinstance(error, ClitoolError) else (f"its own check failed: {type(error).__name__}"),
+        )
 
 
 def _sum_up(client: Client, settings: _Settings, catalog: Catalog, remarks: Remarks) -> None:
@@ -185,11 +196,15 @@ def _sum_up(client: Client, settings: _Settings, catalog: Catalog, remarks: Rema
         if granted and family.name in settings.usable:
             usable.append(family.name)
         elif named and family.name not in client.settings:
-            remarks.warning((*place, "scopes"), f"client {client.name!r} has scopes for {family.name} but no settings"
-                            " for it; its calls are refused")
+            remarks.warning(
+                (*place, "scopes"),
+                f"client {client.name!r} has scopes for {family.name} but no settings for it; its calls are refused",
+            )
         elif not granted and family.name in client.settings:
-            remarks.warning((*place, "tools", family.name), f"client {client.name!r} has settings for {family.name} but"
-                            " no scope for it; its calls are refused")
+            remarks.warning(
+                (*place, "tools", family.name),
+                f"client {client.name!r} has settings for {family.name} but no scope for it; its calls are refused",
+            )
     what = f"can use {', '.join(usable)}" if usable else "can use no tool"
     remarks.good(place, f"client {client.name!r} {'is disabled' if client.disabled else what}")
 

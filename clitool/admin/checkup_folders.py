@@ -19,13 +19,20 @@ def check_folders(clients: Clients, environment: Mapping[str, str], remarks: Rem
     """Look whether logs and state can be written where they belong; nothing is made."""
     log = log_settings(clients, environment)
     if log.directory is None and log.audit == "required":
-        remarks.error(("log", "audit"), "audit is required but there is no folder for it: set log.directory; every call"
-                      " is refused")
-    _check_folder(_place(clients, "log"), log.directory, remarks,
-                  "every call is refused" if log.audit == "required" else "logs and audit lines are lost",
-                  fatal=log.audit == "required")
-    _check_folder(_place(clients, "state"), state_directory(clients, environment), remarks,
-                  "tools that need it fail", fatal=False)
+        remarks.error(
+            ("log", "audit"),
+            "audit is required but there is no folder for it: set log.directory; every call is refused",
+        )
+    _check_folder(
+        _place(clients, "log"),
+        log.directory,
+        remarks,
+        "every call is refused" if log.audit == "required" else "logs and audit lines are lost",
+        fatal=log.audit == "required",
+    )
+    _check_folder(
+        _place(clients, "state"), state_directory(clients, environment), remarks, "tools that need it fail", fatal=False
+    )
 
 
 def usable(path: str) -> bool:
@@ -40,12 +47,14 @@ def _place(clients: Clients, section: str) -> str | tuple[str, str]:
     return (section, "directory") if named else ""
 
 
-def _check_folder(place: str | tuple[str, str], path: str | None, remarks: Remarks, otherwise: str, *,
-                  fatal: bool) -> None:
+def _check_folder(
+    place: str | tuple[str, str], path: str | None, remarks: Remarks, otherwise: str, *, fatal: bool
+) -> None:
     if path is None:
         return
     if not usable(path):
-        remarks.add("error" if fatal else "warning", place,
-                    f"this user can neither write in {path} nor make it; {otherwise}")
+        remarks.add(
+            "error" if fatal else "warning", place, f"this user can neither write in {path} nor make it; {otherwise}"
+        )
     elif os.path.isdir(path) and os.stat(path).st_mode & (stat.S_IROTH | stat.S_IXOTH | stat.S_IWOTH):
         remarks.warning(place, f"everyone may look into {path}; run: chmod o-rwx '{path}'")

@@ -44,74 +44,138 @@ def clients_schema(catalog: Catalog) -> Schema:
         "$schema": DIALECT,
         "title": "clients.yaml of clitool",
         "description": "Who may call, with which scopes and with which settings for each family of tools.",
-        **_closed({
-            "clients": {
-                "description": "The clients by name: 1 to 64 letters, digits, '-', '_' or '.'.",
-                "type": "object", "minProperties": 1, "propertyNames": _NAME,
-                "additionalProperties": _client(list(settings), scopes),
-            },
-            "roles": {
-                "description": "Names for lists of scopes; a client has a role by the scope 'role:NAME'.",
-                "type": "object",
-                "additionalProperties": _scopes("The scopes that the role stands for.", scopes, {"pattern": "^role:"}),
-            },
-            "tools": {"description": "What is switched off for everyone.", **_closed({
-                "disabled": {
-                    "description": "Tools and families that nobody can call and `clitool list` does not show.",
-                    "type": "array",
-                    "items": {"type": "string", "enum": sorted({*catalog.names(), *(tool.name for tool in tools)})},
+        **_closed(
+            {
+                "clients": {
+                    "description": "The clients by name: 1 to 64 letters, digits, '-', '_' or '.'.",
+                    "type": "object",
+                    "minProperties": 1,
+                    "propertyNames": _NAME,
+                    "additionalProperties": _client(list(settings), scopes),
                 },
-            })},
-            "log": {"description": "The daily logs and the audit trail.", **_closed({
-                "directory": _directory("Folder of the logs, made when needed; relative to this file."),
-                "keep_days": {"description": "Logs of more days ago are removed.", "type": "integer", "minimum": 1,
-                              "maximum": 36500, "default": 30},
-                "audit": {"description": "'required' refuses each call whose audit line cannot be written before it.",
-                          "type": "string", "enum": ["best_effort", "required"], "default": "best_effort"},
-            })},
-            "state": {"description": "What tools must remember between calls.", **_closed({
-                "directory": _directory("Folder of the state, made when needed; relative to this file."),
-            })},
-        }, "clients"),
+                "roles": {
+                    "description": "Names for lists of scopes; a client has a role by the scope 'role:NAME'.",
+                    "type": "object",
+                    "additionalProperties": _scopes(
+                        "The scopes that the role stands for.", scopes, {"pattern": "^role:"}
+                    ),
+                },
+                "tools": {
+                    "description": "What is switched off for everyone.",
+                    **_closed(
+                        {
+                            "disabled": {
+                                "description": "Tools and families that nobody can call and that are not listed.",
+                                "type": "array",
+                                "items": {
+                                    "type": "string",
+                                    "enum": sorted({*catalog.names(), *(tool.name for tool in tools)}),
+                                },
+                            },
+                        }
+                    ),
+                },
+                "log": {
+                    "description": "The daily logs and the audit trail.",
+                    **_closed(
+                        {
+                            "directory": _directory("Folder of the logs, made when needed; relative to this file."),
+                            "keep_days": {
+                                "description": "Logs of more days ago are removed.",
+                                "type": "integer",
+                                "minimum": 1,
+                                "maximum": 36500,
+                                "default": 30,
+                            },
+                            "audit": {
+                                "description": "'required': no call without its audit line written before.",
+                                "type": "string",
+                                "enum": ["best_effort", "required"],
+                                "default": "best_effort",
+                            },
+                        }
+                    ),
+                },
+                "state": {
+                    "description": "What tools must remember between calls.",
+                    **_closed(
+                        {
+                            "directory": _directory("Folder of the state, made when needed; relative to this file."),
+                        }
+                    ),
+                },
+            },
+            "clients",
+        ),
         "$defs": settings,
     }
 
 
 def _client(families: list[str], scopes: list[str]) -> Schema:
-    client = _closed({
-        "tokens": {"description": "The tokens that open this client; `clitool token issue` adds one.",
-                   "type": "array", "items": _token()},
-        "scopes": _scopes("What the client may do: 'family:action', 'family:*', '*' or 'role:NAME'.", scopes, None),
-        "tools": {
-            "description": "This client's settings for each family of tools.",
-            **_closed({name: {"$ref": f"#/$defs/{name}"} for name in families}),
+    client = _closed(
+        {
+            "tokens": {
+                "description": "The tokens that open this client; `clitool token issue` adds one.",
+                "type": "array",
+                "items": _token(),
+            },
+            "scopes": _scopes("What the client may do: 'family:action', 'family:*', '*' or 'role:NAME'.", scopes, None),
+            "tools": {
+                "description": "This client's settings for each family of tools.",
+                **_closed({name: {"$ref": f"#/$defs/{name}"} for name in families}),
+            },
+            "empty_token": {
+                "description": "Whether this client stands for all callers of a host that sends no tokens "
+                "(--empty-token-client); it then has no tokens of its own.",
+                "type": "boolean",
+                "default": False,
+            },
+            "disabled": {
+                "description": "Whether every token of this client is refused.",
+                "type": "boolean",
+                "default": False,
+            },
         },
-        "empty_token": {"description": "Whether this client stands for all callers of a host that sends no tokens "
-                        "(--empty-token-client); it then has no tokens of its own.", "type": "boolean",
-                        "default": False},
-        "disabled": {"description": "Whether every token of this client is refused.", "type": "boolean",
-                     "default": False},
-    }, "scopes")
-    either = {"properties": {"empty_token": {"const": True}, "tokens": {"minItems": 1}},
-              "required": ["empty_token", "tokens"]}
+        "scopes",
+    )
+    either = {
+        "properties": {"empty_token": {"const": True}, "tokens": {"minItems": 1}},
+        "required": ["empty_token", "tokens"],
+    }
     return {"description": "One client.", **client, "not": either}
 
 
 def _token() -> Schema:
-    return {"description": "One token; only its digest is known.", **_closed({
-        "id": {"description": "Names the token for `clitool token revoke`; unique within the client.", **_NAME},
-        "sha256": {"description": "The SHA-256 of the token, in hexadecimal.", "type": "string", "minLength": 64,
-                   "maxLength": 64, "pattern": "^[0-9A-Fa-f]+$"},
-        "expires": {"description": "The last day on which it is valid (UTC), like 2027-06-30.", **_DATE},
-        "not_before": {"description": "The first day on which it is valid (UTC), like 2026-01-01.", **_DATE},
-        "disabled": {"description": "Whether it is refused.", "type": "boolean", "default": False},
-    }, "id", "sha256")}
+    return {
+        "description": "One token; only its digest is known.",
+        **_closed(
+            {
+                "id": {"description": "Names the token for `clitool token revoke`; unique within the client.", **_NAME},
+                "sha256": {
+                    "description": "The SHA-256 of the token, in hexadecimal.",
+                    "type": "string",
+                    "minLength": 64,
+                    "maxLength": 64,
+                    "pattern": "^[0-9A-Fa-f]+$",
+                },
+                "expires": {"description": "The last day on which it is valid (UTC), like 2027-06-30.", **_DATE},
+                "not_before": {"description": "The first day on which it is valid (UTC), like 2026-01-01.", **_DATE},
+                "disabled": {"description": "Whether it is refused.", "type": "boolean", "default": False},
+            },
+            "id",
+            "sha256",
+        ),
+    }
 
 
 def _scopes(description: str, known: list[str], excluded: Schema | None) -> Schema:
     scope = {**_SCOPE, "examples": [*known, f"{HOST_FAMILY}:read"]}
-    return {"description": description, "type": "array", "minItems": 1,
-            "items": scope if excluded is None else {**scope, "not": excluded}}
+    return {
+        "description": description,
+        "type": "array",
+        "minItems": 1,
+        "items": scope if excluded is None else {**scope, "not": excluded},
+    }
 
 
 def _directory(description: str) -> Schema:
@@ -119,8 +183,12 @@ def _directory(description: str) -> Schema:
 
 
 def _closed(properties: Schema, *required: str) -> Schema:
-    return {"type": "object", "properties": properties, "additionalProperties": False,
-            **({"required": list(required)} if required else {})}
+    return {
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": False,
+        **({"required": list(required)} if required else {}),
+    }
 
 
 def _embedded(schema: Any, prefix: str) -> Any:  # noqa: ANN401 - any part of a JSON Schema

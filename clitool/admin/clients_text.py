@@ -36,6 +36,7 @@ def add_token(data: bytes, client: str, entry: Entry) -> bytes:
     Raises:
         ExecutionError: (clients_file) the layout leaves no place that is surely right.
     """
+
     def expect(value: Any) -> None:  # noqa: ANN401 - parsed YAML
         value["clients"][client].setdefault("tokens", []).append(dict(entry))
 
@@ -44,6 +45,7 @@ def add_token(data: bytes, client: str, entry: Entry) -> bytes:
 
 def remove_token(data: bytes, client: str, token_id: str) -> bytes:
     """Return the file's content without the token called `token_id`; otherwise as `add_token`."""
+
     def expect(value: Any) -> None:  # noqa: ANN401 - as above
         tokens = value["clients"][client]["tokens"]
         tokens[:] = [token for token in tokens if token["id"] != token_id]
@@ -53,6 +55,7 @@ def remove_token(data: bytes, client: str, token_id: str) -> bytes:
 
 def add_client(data: bytes, client: str, entry: Entry, scopes: Sequence[str]) -> bytes:
     """Return the file's content with a new client after the others, with one token; otherwise as `add_token`."""
+
     def expect(value: Any) -> None:  # noqa: ANN401 - as above
         value["clients"][client] = {"tokens": [dict(entry)], "scopes": list(scopes)}
 
@@ -69,8 +72,9 @@ def _change(data: bytes, expect: Callable[[Any], None], edit: Callable[[_Text], 
             return new
     except (YamlError, ValueError, LookupError, _NoPlace):
         pass
-    raise ExecutionError("the layout of the clients file leaves no safe place for this change; make it by hand",
-                         "clients_file")
+    raise ExecutionError(
+        "the layout of the clients file leaves no safe place for this change; make it by hand", "clients_file"
+    )
 
 
 class _NoPlace(Exception):
@@ -96,8 +100,9 @@ class _Text:
             return self._insert(first, f"{_key('tokens', quoted)}: [{_flow(entry, quoted)}], ")
         indent = node.value[0][0].start_mark.column
         dash = indent + self._sequence_offset()
-        return self._insert_lines(key.end_mark.index, [
-            f"{' ' * indent}{_key('tokens', quoted)}:", f"{' ' * dash}- {_flow(entry, quoted)}"])
+        return self._insert_lines(
+            key.end_mark.index, [f"{' ' * indent}{_key('tokens', quoted)}:", f"{' ' * dash}- {_flow(entry, quoted)}"]
+        )
 
     def remove_token(self, client: str, token_id: str) -> str:
         key, tokens = _pair(_value(self._clients, client), "tokens")
@@ -120,9 +125,15 @@ class _Text:
         outer = key.start_mark.column
         inner = outer + _INDENT if node.flow_style else node.value[0][0].start_mark.column
         dash = inner + self._sequence_offset()
-        return self._insert_lines(self._end(node, key.end_mark.index), [
-            f"{' ' * outer}{name}:", f"{' ' * inner}tokens:", f"{' ' * dash}- {_flow(entry, quoted)}",
-            f"{' ' * inner}scopes: [{listed}]"])
+        return self._insert_lines(
+            self._end(node, key.end_mark.index),
+            [
+                f"{' ' * outer}{name}:",
+                f"{' ' * inner}tokens:",
+                f"{' ' * dash}- {_flow(entry, quoted)}",
+                f"{' ' * inner}scopes: [{listed}]",
+            ],
+        )
 
     def _append(self, tokens: Any, entry: Entry) -> str:  # noqa: ANN401 - PyYAML's nodes are untyped
         if not tokens.value:
@@ -138,7 +149,7 @@ class _Text:
             return self._insert_lines(self._end(last, 0), [f"{' ' * indent}- {_flow(entry, quoted)}"])
         inner = last.value[0][0].start_mark.column
         lines = [f"{' ' * inner}{_key(key, quoted)}: {json.dumps(text)}" for key, text in entry.items()]
-        lines[0] = f"{' ' * indent}-{lines[0][indent + 1:]}"
+        lines[0] = f"{' ' * indent}-{lines[0][indent + 1 :]}"
         return self._insert_lines(self._end(last, 0), lines)
 
     def _remove_from_flow(self, tokens: Any, index: int) -> str:  # noqa: ANN401 - as above

@@ -158,8 +158,14 @@ class _Walk:
         self._explanation.passed("they fit the tool's schema")
         return values
 
-    def _policy(self, caller: pipeline.Caller, family: Family, tool: type[Tool], values: dict[str, Any],
-                around: pipeline.Surroundings) -> None:
+    def _policy(
+        self,
+        caller: pipeline.Caller,
+        family: Family,
+        tool: type[Tool],
+        values: dict[str, Any],
+        around: pipeline.Surroundings,
+    ) -> None:
         self._explanation.begin("settings")
         context = pipeline.make_context(caller, family, around)
         try:

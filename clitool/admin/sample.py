@@ -118,9 +118,20 @@ _FIRST = ("Ada", "Bo", "Chiara", "Dario", "Emre", "Freya", "Goran", "Hana", "Ine
 _LAST = ("Okafor", "Lindqvist", "Moreau", "Tanaka")
 _CITIES = ("Porto", "Graz", "Aarhus", "Lviv", "Zürich")
 _STATUS = ("paid", "shipped", "shipped", "open", "shipped", "cancelled")
-_PRODUCTS = (("Apple tree", 39.0), ("Bird table", 24.5), ("Compost bin", 59.9), ("Garden gloves", 7.95),
-             ("Hand fork", 11.2), ("Hose, 20 m", 34.0), ("Lavender", 4.5), ("Plant pot", 6.75),
-             ("Rake", 18.9), ("Seed packet", 2.2), ("Sun hat", 15.0), ("Watering can", 21.0))
+_PRODUCTS = (
+    ("Apple tree", 39.0),
+    ("Bird table", 24.5),
+    ("Compost bin", 59.9),
+    ("Garden gloves", 7.95),
+    ("Hand fork", 11.2),
+    ("Hose, 20 m", 34.0),
+    ("Lavender", 4.5),
+    ("Plant pot", 6.75),
+    ("Rake", 18.9),
+    ("Seed packet", 2.2),
+    ("Sun hat", 15.0),
+    ("Watering can", 21.0),
+)
 _STAFF = (("Ines Tanaka", 4100.0), ("Bo Moreau", 3650.0), ("Kaja Okafor", 3900.0))
 
 
@@ -145,8 +156,10 @@ def build_database(path: str) -> None:
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.executescript(_TABLES)
         connection.executemany("INSERT INTO customers VALUES (?, ?, ?, ?, ?)", _customers())
-        connection.executemany("INSERT INTO products (name, price, stock) VALUES (?, ?, ?)",
-                               [(name, price, 7 * place % 40) for place, (name, price) in enumerate(_PRODUCTS, 2)])
+        connection.executemany(
+            "INSERT INTO products (name, price, stock) VALUES (?, ?, ?)",
+            [(name, price, 7 * place % 40) for place, (name, price) in enumerate(_PRODUCTS, 2)],
+        )
         connection.executemany("INSERT INTO orders VALUES (?, ?, ?, ?, ?, ?, ?)", _orders())
         connection.executemany("INSERT INTO staff (name, salary) VALUES (?, ?)", _STAFF)
 
@@ -154,15 +167,27 @@ def build_database(path: str) -> None:
 def _customers() -> list[tuple[object, ...]]:
     people = [(first, last) for last in _LAST[:2] for first in _FIRST]
     return [
-        (place, f"{first} {last}", f"{first}.{last}@example.org".lower(), _CITIES[place % len(_CITIES)],
-         f"{2021 + place % 5}-{1 + place % 12:02}-{1 + 7 * place % 28:02}")
+        (
+            place,
+            f"{first} {last}",
+            f"{first}.{last}@example.org".lower(),
+            _CITIES[place % len(_CITIES)],
+            f"{2021 + place % 5}-{1 + place % 12:02}-{1 + 7 * place % 28:02}",
+        )
         for place, (first, last) in enumerate(people, 1)
     ]
 
 
 def _orders() -> list[tuple[object, ...]]:
     return [
-        (place, 1 + 5 * place % 24, 1 + 7 * place % len(_PRODUCTS), 1 + place % 4, _STATUS[place % len(_STATUS)],
-         f"2026-{1 + place // 20:02}-{1 + 11 * place % 28:02}", "gift wrapping" if place % 9 == 0 else None)
+        (
+            place,
+            1 + 5 * place % 24,
+            1 + 7 * place % len(_PRODUCTS),
+            1 + place % 4,
+            _STATUS[place % len(_STATUS)],
+            f"2026-{1 + place // 20:02}-{1 + 11 * place % 28:02}",
+            "gift wrapping" if place % 9 == 0 else None,
+        )
         for place in range(1, 61)
     ]

@@ -79,6 +79,7 @@ def revoke(path: str, client: str, token_id: str, *, trust: bool = False) -> int
 
     Raises: as `issue`; an unknown id names those there are.
     """
+
     def edit(data: bytes, clients: Clients) -> bytes:
         ids = [token.id for token in find_client(clients, client).tokens]
         if token_id not in ids:

@@ -45,60 +45,117 @@ SETTINGS = "clients:\n  a:\n    empty_token: true\n    scopes: ['*']\n    tools:
 ONE_FINDING = [
     pytest.param("clients: {}\n", "1 error: clients: must name at least one client", id="no clients"),
     pytest.param("clients: [\n", "2 error: not YAML", id="no YAML"),
-    pytest.param("clients:\n  a: {scopes: [calculator:use]}\n  a: {scopes: [calculator:use]}\n",
-                 "3 error: the key 'a' stands here twice", id="key twice"),
-    pytest.param(USE + "    empty_token: true\n    colour: red\n",
-                 "5 error: clients.a.colour: unknown key", id="unknown key"),
+    pytest.param(
+        "clients:\n  a: {scopes: [calculator:use]}\n  a: {scopes: [calculator:use]}\n",
+        "3 error: the key 'a' stands here twice",
+        id="key twice",
+    ),
+    pytest.param(
+        USE + "    empty_token: true\n    colour: red\n", "5 error: clients.a.colour: unknown key", id="unknown key"
+    ),
     pytest.param(USE, "2 warning: nobody can be client 'a'", id="no token"),
-    pytest.param(USE + f"    tokens:\n      - {{id: x, sha256: {DIGEST}, "
-                 f"expires: {in_days(0)}}}\n", "5 warning: the token 'x' of client 'a' expires on", id="last day"),
-    pytest.param(USE + f"    tokens:\n      - {{id: x, sha256: {DIGEST}, "
-                 f"expires: {in_days(14)}}}\n", "5 warning: the token 'x' of client 'a' expires", id="two weeks left"),
-    pytest.param(USE + f"    tokens:\n      - {{id: y, sha256: {'d' * 64}}}\n"
-                 f"      - {{id: x, sha256: {DIGEST}, expires: {in_days(-1)}}}\n",
-                 "6 warning: the token 'x' of client 'a' expired on", id="expired"),
-    pytest.param("clients:\n  a: {empty_token: true, scopes: [calculator:use, calculator:usee]}\n",
-                 "2 warning: no tool requires the scope 'calculator:usee'; did you mean 'calculator:use'?", id="scope"),
-    pytest.param("clients:\n  a: {empty_token: true, scopes: [calculator:use, 'mall:*']}\n",
-                 "2 warning: no tool requires the scope 'mall:*'", id="family of a scope"),
-    pytest.param("clients:\n  a: {empty_token: true, scopes: ['*', calculator:use]}\ntools: {disabled: [calculator]}\n",
-                 "2 warning: the scope 'calculator:use' is only for tools that are switched off", id="switched off"),
-    pytest.param("clients:\n  a: {empty_token: true, scopes: [calculator:use, file:read]}\n",
-                 "2 warning: client 'a' has scopes for file but no settings for it", id="not configured"),
-    pytest.param(USE + "    empty_token: true\n    tools:\n      file: {root_path: f}\n",
-                 "6 warning: client 'a' has settings for file but no scope for it", id="no scope"),
-    pytest.param(ALL + "roles:\n  r: [file:read]\n",
-                 "4 warning: no client has the role 'r'", id="role unused"),
-    pytest.param("clients:\n  a: {empty_token: true, scopes: ['*', 'role:r']}\nroles:\n  r: [file:raed]\n",
-                 "4 warning: no tool requires the scope 'file:raed'; did you mean 'file:read'?", id="scope of a role"),
-    pytest.param(ALL + "tools:\n  disabled:\n    - calculater\n",
-                 "5 error: 'calculater' is neither a tool nor a family; did you mean 'calculator'?", id="disabled"),
-    pytest.param(SETTINGS + "      flie: {}\n",
-                 "6 error: client 'a': there is no family 'flie'; did you mean 'file'?", id="unknown family"),
-    pytest.param(SETTINGS + "      calculator:\n        x: 1\n",
-                 "7 error: client 'a': calculator is not usable: clients.a.tools.calculator.x: unknown setting",
-                 id="unknown setting"),
-    pytest.param(SETTINGS + "      file:\n"
-                 "        root_path: f\n        allow_write: 'false'\n",
-                 "8 error: client 'a': file is not usable: clients.a.tools.file.allow_write: setting",
-                 id="text for a boolean"),
-    pytest.param(SETTINGS + "      file:\n        root_path: ${NOPE}\n",
-                 "7 error: client 'a': file is not usable: clients.a.tools.file.root_path: the environment variable",
-                 id="unset variable"),
-    pytest.param(SETTINGS + "      file: {root_path: .}\n",
-                 "6 error: client 'a': file is not usable: clients.a.tools.file.root_path: root_path reaches",
-                 id="root with the clients file"),
-    pytest.param(SETTINGS + "      file: {root_path: none}\n",
-                 "6 error: client 'a': file: the folder that root_path names does not exist", id="finding of a family"),
-    pytest.param(ALL + "log: {audit: required}\n",
-                 "3 error: audit is required but there is no folder for it", id="audit without a folder"),
-    pytest.param(ALL + "log: {audit: required, directory: /dev/null/log}\n",
-                 "3 error: this user can neither write in /dev/null/log nor make it; every call is refused",
-                 id="audit that cannot be written"),
-    pytest.param(ALL + "log: {directory: /dev/null/log}\n",
-                 "3 warning: this user can neither write in /dev/null/log nor make it; logs", id="log"),
-    pytest.param(ALL + "state: {directory: /dev/null/s}\n",
-                 "3 warning: this user can neither write in /dev/null/s nor make it; tools", id="state"),
+    pytest.param(
+        USE + f"    tokens:\n      - {{id: x, sha256: {DIGEST}, expires: {in_days(0)}}}\n",
+        "5 warning: the token 'x' of client 'a' expires on",
+        id="last day",
+    ),
+    pytest.param(
+        USE + f"    tokens:\n      - {{id: x, sha256: {DIGEST}, expires: {in_days(14)}}}\n",
+        "5 warning: the token 'x' of client 'a' expires",
+        id="two weeks left",
+    ),
+    pytest.param(
+        USE + f"    tokens:\n      - {{id: y, sha256: {'d' * 64}}}\n"
+        f"      - {{id: x, sha256: {DIGEST}, expires: {in_days(-1)}}}\n",
+        "6 warning: the token 'x' of client 'a' expired on",
+        id="expired",
+    ),
+    pytest.param(
+        "clients:\n  a: {empty_token: true, scopes: [calculator:use, calculator:usee]}\n",
+        "2 warning: no tool requires the scope 'calculator:usee'; did you mean 'calculator:use'?",
+        id="scope",
+    ),
+    pytest.param(
+        "clients:\n  a: {empty_token: true, scopes: [calculator:use, 'mall:*']}\n",
+        "2 warning: no tool requires the scope 'mall:*'",
+        id="family of a scope",
+    ),
+    pytest.param(
+        "clients:\n  a: {empty_token: true, scopes: ['*', calculator:use]}\ntools: {disabled: [calculator]}\n",
+        "2 warning: the scope 'calculator:use' is only for tools that are switched off",
+        id="switched off",
+    ),
+    pytest.param(
+        "clients:\n  a: {empty_token: true, scopes: [calculator:use, file:read]}\n",
+        "2 warning: client 'a' has scopes for file but no settings for it",
+        id="not configured",
+    ),
+    pytest.param(
+        USE + "    empty_token: true\n    tools:\n      file: {root_path: f}\n",
+        "6 warning: client 'a' has settings for file but no scope for it",
+        id="no scope",
+    ),
+    pytest.param(ALL + "roles:\n  r: [file:read]\n", "4 warning: no client has the role 'r'", id="role unused"),
+    pytest.param(
+        "clients:\n  a: {empty_token: true, scopes: ['*', 'role:r']}\nroles:\n  r: [file:raed]\n",
+        "4 warning: no tool requires the scope 'file:raed'; did you mean 'file:read'?",
+        id="scope of a role",
+    ),
+    pytest.param(
+        ALL + "tools:\n  disabled:\n    - calculater\n",
+        "5 error: 'calculater' is neither a tool nor a family; did you mean 'calculator'?",
+        id="disabled",
+    ),
+    pytest.param(
+        SETTINGS + "      flie: {}\n",
+        "6 error: client 'a': there is no family 'flie'; did you mean 'file'?",
+        id="unknown family",
+    ),
+    pytest.param(
+        SETTINGS + "      calculator:\n        x: 1\n",
+        "7 error: client 'a': calculator is not usable: clients.a.tools.calculator.x: unknown setting",
+        id="unknown setting",
+    ),
+    pytest.param(
+        SETTINGS + "      file:\n        root_path: f\n        allow_write: 'false'\n",
+        "8 error: client 'a': file is not usable: clients.a.tools.file.allow_write: setting",
+        id="text for a boolean",
+    ),
+    pytest.param(
+        SETTINGS + "      file:\n        root_path: ${NOPE}\n",
+        "7 error: client 'a': file is not usable: clients.a.tools.file.root_path: the environment variable",
+        id="unset variable",
+    ),
+    pytest.param(
+        SETTINGS + "      file: {root_path: .}\n",
+        "6 error: client 'a': file is not usable: clients.a.tools.file.root_path: root_path reaches",
+        id="root with the clients file",
+    ),
+    pytest.param(
+        SETTINGS + "      file: {root_path: none}\n",
+        "6 error: client 'a': file: the folder that root_path names does not exist",
+        id="finding of a family",
+    ),
+    pytest.param(
+        ALL + "log: {audit: required}\n",
+        "3 error: audit is required but there is no folder for it",
+        id="audit without a folder",
+    ),
+    pytest.param(
+        ALL + "log: {audit: required, directory: /dev/null/log}\n",
+        "3 error: this user can neither write in /dev/null/log nor make it; every call is refused",
+        id="audit that cannot be written",
+    ),
+    pytest.param(
+        ALL + "log: {directory: /dev/null/log}\n",
+        "3 warning: this user can neither write in /dev/null/log nor make it; logs",
+        id="log",
+    ),
+    pytest.param(
+        ALL + "state: {directory: /dev/null/s}\n",
+        "3 warning: this user can neither write in /dev/null/s nor make it; tools",
+        id="state",
+    ),
 ]
 
 
@@ -114,8 +171,15 @@ def test_each_fault_is_found_at_its_line(tmp_path: Path, text: str, expected: st
 def test_a_file_without_faults_gives_only_good_news(tmp_path: Path) -> None:
     settings = {"file": {"root_path": "files"}, "calculator": {}}
     anna = {**client("file:read", "calculator:use", "logmcp:read", "role:r"), "tools": settings}
-    path = write_clients(tmp_path / "c", {"clients": {"anna": anna}, "roles": {"r": ["logmcp:write", "file:*"]},
-                                          "log": {"directory": "log"}, "state": {"directory": "state"}})
+    path = write_clients(
+        tmp_path / "c",
+        {
+            "clients": {"anna": anna},
+            "roles": {"r": ["logmcp:write", "file:*"]},
+            "log": {"directory": "log"},
+            "state": {"directory": "state"},
+        },
+    )
     (path.parent / "files").mkdir()
     levels = {level for level, _, _ in find(path)}
     assert levels == {"ok"}
@@ -134,11 +198,14 @@ def test_a_token_for_later_is_of_use(tmp_path: Path) -> None:
     assert trouble(path) == []
 
 
-@pytest.mark.parametrize(("target", "mode", "expected"), [
-    pytest.param("file", 0o644, "everyone may read it; run: chmod o-r", id="readable for all"),
-    pytest.param("file", 0o660, "others may write it; run: chmod go-w", id="writable for the group"),
-    pytest.param("folder", 0o777, "others may write in this folder; run: chmod go-w", id="folder writable for all"),
-])
+@pytest.mark.parametrize(
+    ("target", "mode", "expected"),
+    [
+        pytest.param("file", 0o644, "everyone may read it; run: chmod o-r", id="readable for all"),
+        pytest.param("file", 0o660, "others may write it; run: chmod go-w", id="writable for the group"),
+        pytest.param("folder", 0o777, "others may write in this folder; run: chmod go-w", id="folder writable for all"),
+    ],
+)
 def test_permissions_that_calls_would_not_accept(tmp_path: Path, target: str, mode: int, expected: str) -> None:
     path = write_clients(tmp_path / "c", {"clients": {"a": client("calculator:use")}})
     (path if target == "file" else path.parent).chmod(mode)
@@ -156,9 +223,16 @@ def test_no_file_at_all() -> None:
 
 def test_a_file_that_does_not_exist(tmp_path: Path) -> None:
     result = run("--clients", f"{tmp_path}/none.yaml", "check", "--json")
-    assert result.document == {"ok": False, "findings": [{
-        "level": "error", "where": f"{tmp_path}/none.yaml",
-        "message": "does not exist; `clitool init DIR` writes one to begin with"}]}
+    assert result.document == {
+        "ok": False,
+        "findings": [
+            {
+                "level": "error",
+                "where": f"{tmp_path}/none.yaml",
+                "message": "does not exist; `clitool init DIR` writes one to begin with",
+            }
+        ],
+    }
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o750, 0o701])
@@ -183,8 +257,11 @@ def test_warnings_do_not_fail(tmp_path: Path) -> None:
 
 def test_a_plugin_that_is_left_out_is_named_with_its_distribution(tmp_path: Path) -> None:
     site = tmp_path / "site-packages"
-    broken = {"fails-1.0": ("fails = fails:family", "import no_such_module"),
-              "squats-1.0": ("file = squats:family", ""), "exits-1.0": ("exits = exits:family", "raise SystemExit(0)")}
+    broken = {
+        "fails-1.0": ("fails = fails:family", "import no_such_module"),
+        "squats-1.0": ("file = squats:family", ""),
+        "exits-1.0": ("exits = exits:family", "raise SystemExit(0)"),
+    }
     for name, (line, code) in broken.items():
         (site / f"{name}.dist-info").mkdir(parents=True)
         (site / f"{name}.dist-info" / "entry_points.txt").write_text(f"[clitool.families]\n{line}\n")
@@ -237,24 +314,37 @@ def odd(tmp_path: Path) -> str:
     """A folder with a family that does what its one setting says."""
     (tmp_path / "site-packages" / "odd-1.0.dist-info").mkdir(parents=True)
     (tmp_path / "site-packages" / "odd-1.0.dist-info" / "entry_points.txt").write_text(
-        "[clitool.families]\nodd = odd:family\n")
+        "[clitool.families]\nodd = odd:family\n"
+    )
     (tmp_path / "site-packages" / "odd.py").write_text(PLUGIN)
     return str(tmp_path / "site-packages")
 
 
-@pytest.mark.parametrize(("how", "status", "expected"), [
-    pytest.param("works", 0, "ok: client 'a': odd: probe False", id="works"),
-    pytest.param("prints", 0, "ok: client 'a': odd: probe False", id="prints"),
-    pytest.param("raises", 1, "error: client 'a': odd: its own check failed: RuntimeError", id="raises"),
-    pytest.param("refuses", 1, "error: client 'a': odd: the server is away", id="refuses"),
-    pytest.param("parse raises", 1, "error: client 'a': odd is not usable: clients.a.tools.odd: the family cannot read "
-                 "them: ValueError", id="parse raises"),
-    pytest.param("parse refuses", 1, "error: client 'a': odd is not usable: clients.a.tools.odd.how: it is wrong",
-                 id="parse refuses"),
-    pytest.param("lines", 0, "warning: client 'a': odd: two\\nlines \\x1b[31m", id="lines"),
-])
-def test_whatever_a_family_does_its_line_is_there(tmp_path: Path, odd: str, how: str, status: int,
-                                                  expected: str) -> None:
+@pytest.mark.parametrize(
+    ("how", "status", "expected"),
+    [
+        pytest.param("works", 0, "ok: client 'a': odd: probe False", id="works"),
+        pytest.param("prints", 0, "ok: client 'a': odd: probe False", id="prints"),
+        pytest.param("raises", 1, "error: client 'a': odd: its own check failed: RuntimeError", id="raises"),
+        pytest.param("refuses", 1, "error: client 'a': odd: the server is away", id="refuses"),
+        pytest.param(
+            "parse raises",
+            1,
+            "error: client 'a': odd is not usable: clients.a.tools.odd: the family cannot read them: ValueError",
+            id="parse raises",
+        ),
+        pytest.param(
+            "parse refuses",
+            1,
+            "error: client 'a': odd is not usable: clients.a.tools.odd.how: it is wrong",
+            id="parse refuses",
+        ),
+        pytest.param("lines", 0, "warning: client 'a': odd: two\\nlines \\x1b[31m", id="lines"),
+    ],
+)
+def test_whatever_a_family_does_its_line_is_there(
+    tmp_path: Path, odd: str, how: str, status: int, expected: str
+) -> None:
     path = write_clients(tmp_path / "c", {"clients": {"a": client("odd:do", tools={"odd": {"how": how}})}})
     result = run("--clients", str(path), "check", env=environment(PYTHONPATH=odd))
     assert (result.status, result.stderr) == (status, b"")
@@ -278,23 +368,35 @@ def test_only_connect_probes(tmp_path: Path, odd: str) -> None:
 SECRET = "hunter2"
 
 
-@pytest.mark.parametrize("settings", [
-    pytest.param({"odd": {"how": SECRET, "x": SECRET}}, id="unknown setting beside it"),
-    pytest.param({"odd": {"how": [SECRET]}}, id="wrong kind"),
-    pytest.param({"odd": {"how": "${PASSWORD}", "y": 1}}, id="from the environment"),
-    pytest.param({"odd": {"how": f"{SECRET}$"}}, id="stray dollar"),
-    pytest.param({"odd": SECRET}, id="no mapping"),
-    pytest.param({"database": {"type": "sqlite", "connection_string": f"sqlite:///{SECRET}", "allowed_tables": "all"}},
-                 id="in a connection string"),
-    pytest.param({"database": {"type": "sqlite", "connection_string": f"mysql://u:{SECRET}@h/d",
-                               "allowed_tables": "all"}}, id="in a connection string of another engine"),
-])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        pytest.param({"odd": {"how": SECRET, "x": SECRET}}, id="unknown setting beside it"),
+        pytest.param({"odd": {"how": [SECRET]}}, id="wrong kind"),
+        pytest.param({"odd": {"how": "${PASSWORD}", "y": 1}}, id="from the environment"),
+        pytest.param({"odd": {"how": f"{SECRET}$"}}, id="stray dollar"),
+        pytest.param({"odd": SECRET}, id="no mapping"),
+        pytest.param(
+            {"database": {"type": "sqlite", "connection_string": f"sqlite:///{SECRET}", "allowed_tables": "all"}},
+            id="in a connection string",
+        ),
+        pytest.param(
+            {"database": {"type": "sqlite", "connection_string": f"mysql://u:{SECRET}@h/d", "allowed_tables": "all"}},
+            id="in a connection string of another engine",
+        ),
+    ],
+)
 def test_no_secret_is_printed(tmp_path: Path, odd: str, settings: Any) -> None:
     """Neither texts nor documents of `check` and `explain` hold what a setting holds, whatever is wrong with it."""
     path = write_clients(tmp_path / "c", {"clients": {"a": client("*", tools=settings)}})
     env = environment(PYTHONPATH=odd, PASSWORD=SECRET)
-    for words in (["check"], ["check", "--json"], ["check", "--connect"], ["explain", "odd", "--client", "a"],
-                  ["explain", "database_tables", "--client", "a", "--json"]):
+    for words in (
+        ["check"],
+        ["check", "--json"],
+        ["check", "--connect"],
+        ["explain", "odd", "--client", "a"],
+        ["explain", "database_tables", "--client", "a", "--json"],
+    ):
         result = run("--clients", str(path), *words, env=env)
         assert SECRET.encode() not in result.stdout + result.stderr
         assert TOKEN.encode() not in result.stdout + result.stderr
@@ -323,4 +425,3 @@ def test_the_document_has_the_same_findings_as_the_text(tmp_path: Path) -> None:
     pretty = run("--clients", str(path), "--pretty", "check", "--json").stdout
     assert json.loads(pretty) == document
     assert pretty.count(b"\n") > 5
-

@@ -24,99 +24,136 @@ ADD = [
     pytest.param(
         f"# head\nclients:\n  # the bot\n  bot:   # of the office\n    tokens:\n"
         f"      - {{id: laptop, sha256: '{A}'}}   # mine\n      # the last word\n    scopes: [file:read]\n",
-        [], [f"      - {LINE}\n"], id="block list of flow entries",
+        [],
+        [f"      - {LINE}\n"],
+        id="block list of flow entries",
     ),
     pytest.param(
         f"clients:\n  bot:\n    tokens:\n    - id: laptop\n      sha256: {A}\n    scopes: [file:read]\n",
-        [], ['    - id: "new"\n', f'      sha256: "{C}"\n'], id="block list of block entries without indentation",
+        [],
+        ['    - id: "new"\n', f'      sha256: "{C}"\n'],
+        id="block list of block entries without indentation",
     ),
     pytest.param(
         f"clients:\n  bot:\n    tokens:\n      -   id:   laptop\n          sha256: {A}\n    scopes: [file:read]\n",
-        [], ['      -   id: "new"\n', f'          sha256: "{C}"\n'], id="wide dashes",
+        [],
+        ['      -   id: "new"\n', f'          sha256: "{C}"\n'],
+        id="wide dashes",
     ),
     pytest.param(
         f"clients:\n  bot:\n    tokens:\n      -\n        id: laptop\n        sha256: {A}\n    scopes: [file:read]\n",
-        [], ['      - id: "new"\n', f'        sha256: "{C}"\n'], id="dash alone in its line",
+        [],
+        ['      - id: "new"\n', f'        sha256: "{C}"\n'],
+        id="dash alone in its line",
     ),
     pytest.param(
         f"clients:\n  bot:\n    tokens: [{LAPTOP}]   # one\n    scopes: [file:read]\n",
         [f"    tokens: [{LAPTOP}]   # one\n"],
-        [f"    tokens: [{LAPTOP}, {LINE}]   # one\n"], id="flow list",
+        [f"    tokens: [{LAPTOP}, {LINE}]   # one\n"],
+        id="flow list",
     ),
     pytest.param(
         f"clients:\n  bot:\n    tokens: [\n      {LAPTOP},   # mine\n    ]\n    scopes: [file:read]\n",
         [f"      {LAPTOP},   # mine\n"],
-        [f"      {LAPTOP}, {LINE},   # mine\n"], id="flow list over several lines, comma at the end",
+        [f"      {LAPTOP}, {LINE},   # mine\n"],
+        id="flow list over several lines, comma at the end",
     ),
     pytest.param(
         "clients:\n  bot:\n    tokens: []   # none yet\n    scopes: [file:read]\n",
-        ["    tokens: []   # none yet\n"], [f"    tokens: [{LINE}]   # none yet\n"], id="empty list",
+        ["    tokens: []   # none yet\n"],
+        [f"    tokens: [{LINE}]   # none yet\n"],
+        id="empty list",
     ),
     pytest.param(
         "clients:\n  bot:   # of the office\n    # may read\n    scopes:\n    - file:read\n\n\n# tail\n",
-        [], ["    tokens:\n", f"    - {LINE}\n"], id="no list, dashes below their key",
+        [],
+        ["    tokens:\n", f"    - {LINE}\n"],
+        id="no list, dashes below their key",
     ),
     pytest.param(
         "clients:\n    bot:\n        scopes:\n            - file:read\n",
-        [], ["        tokens:\n", f"            - {LINE}\n"], id="no list, four columns",
+        [],
+        ["        tokens:\n", f"            - {LINE}\n"],
+        id="no list, four columns",
     ),
     pytest.param(
         "clients:\n  bot: {scopes: [file:read]}   # short\n",
         ["  bot: {scopes: [file:read]}   # short\n"],
-        [f"  bot: {{tokens: [{LINE}], scopes: [file:read]}}   # short\n"], id="no list, flow client",
+        [f"  bot: {{tokens: [{LINE}], scopes: [file:read]}}   # short\n"],
+        id="no list, flow client",
     ),
     pytest.param(
         '{"clients": {"bot": {"scopes": ["file:read"]}}}',
         ['{"clients": {"bot": {"scopes": ["file:read"]}}}'],
-        [f'{{"clients": {{"bot": {{"tokens": [{LINE_JSON}], "scopes": ["file:read"]}}}}}}'], id="JSON",
+        [f'{{"clients": {{"bot": {{"tokens": [{LINE_JSON}], "scopes": ["file:read"]}}}}}}'],
+        id="JSON",
     ),
     pytest.param(
         f"clients:\n  bot:\n    scopes: [file:read]\n    tokens:\n      - {LAPTOP}",
-        [f"      - {LAPTOP}"], [f"      - {LAPTOP}\n", f"      - {LINE}"],
+        [f"      - {LAPTOP}"],
+        [f"      - {LAPTOP}\n", f"      - {LINE}"],
         id="no newline at the end",
     ),
     pytest.param(
         f"clients:\r\n  bot:\r\n    tokens:\r\n      - {LAPTOP}\r\n    scopes: [file:read]\r\n",
-        [], [f"      - {LINE}\r\n"], id="CRLF",
+        [],
+        [f"      - {LINE}\r\n"],
+        id="CRLF",
     ),
     pytest.param(
         f"%YAML 1.1\n---  # start\nclients:\n  bot:\n    scopes: [file:read]\n    tokens:\n    - {LAPTOP}\n...\n",
-        [], [f"    - {LINE}\n"], id="directive and document markers",
+        [],
+        [f"    - {LINE}\n"],
+        id="directive and document markers",
     ),
     pytest.param(
         f"\ufeff# Schlüssel für Zoë 🔑\nclients:\n  bot:\n    tools: {{file: {{root_path: '/srv/Übung 😀'}}}}\n"
         f"    tokens:\n      - {LAPTOP} # ✓\n    scopes: [file:read]\n",
-        [], [f"      - {LINE}\n"], id="unicode and a byte order mark",
+        [],
+        [f"      - {LINE}\n"],
+        id="unicode and a byte order mark",
     ),
     pytest.param(
-        f"clients:\n  bot:\n    tools:\n      x: \"{'long ' * 60}\"\n      y: {'word ' * 60}end\n"
+        f'clients:\n  bot:\n    tools:\n      x: "{"long " * 60}"\n      y: {"word " * 60}end\n'
         f"      z: [ {'1,  ' * 80} 2 ]\n"
         f"    tokens:\n      - {LAPTOP}\n    scopes: [file:read]\n",
-        [], [f"      - {LINE}\n"], id="long lines",
+        [],
+        [f"      - {LINE}\n"],
+        id="long lines",
     ),
     pytest.param(
         f"roles: {{r: &common [file:read,   'file:write']}}\nclients:\n  other:\n    scopes: *common\n"
         f"  bot:\n    tokens:\n      - {LAPTOP}\n    scopes: *common\n",
-        [], [f"      - {LINE}\n"], id="anchors and aliases",
+        [],
+        [f"      - {LINE}\n"],
+        id="anchors and aliases",
     ),
     pytest.param(
         "clients:\n  bot:\n    scopes: [file:read]   \n    tokens:\t\n\n"
         f"      - {{ id : laptop , sha256 : {A} }}\t\n\n\n  \n  other:\n    scopes: ['*']\n",
-        [], [f"      - {LINE}\n"], id="blanks and tabs at the ends of lines",
+        [],
+        [f"      - {LINE}\n"],
+        id="blanks and tabs at the ends of lines",
     ),
     pytest.param(
         "clients:\n  bot:\n    scopes: [file:read]\n    tokens:\n      - id: laptop\n"
         f"        sha256: |-\n          {A}\n\n  other:\n    scopes: ['*']\n",
-        [], ['      - id: "new"\n', f'        sha256: "{C}"\n'], id="block scalar at the end of the list",
+        [],
+        ['      - id: "new"\n', f'        sha256: "{C}"\n'],
+        id="block scalar at the end of the list",
     ),
     pytest.param(
         f"clients:\n  bot:\n    tokens: &t\n      - &first {LAPTOP}\n    scopes: [file:read]\n",
-        [], [f"      - {LINE}\n"], id="anchors on list and entry",
+        [],
+        [f"      - {LINE}\n"],
+        id="anchors on list and entry",
     ),
     pytest.param(
         'clients:\n  "bot":\n    "tokens":\n      - "id": "laptop"\n'
         f'        "sha256": "{A}"\n    "scopes": ["file:read"]\n',
-        [], ['      - "id": "new"\n', f'        "sha256": "{C}"\n'], id="quoted keys",
+        [],
+        ['      - "id": "new"\n', f'        "sha256": "{C}"\n'],
+        id="quoted keys",
     ),
 ]
 
@@ -142,42 +179,55 @@ def test_a_token_that_is_revoked_again_leaves_the_text_as_it_was(text: str, gone
 REMOVE = [
     pytest.param(
         f"    tokens:\n      # laptops\n      - {ONE}   # old\n      # phones\n      - {TWO}\n",
-        "one", f"    tokens:\n      # laptops\n      # phones\n      - {TWO}\n", id="first of a block list",
+        "one",
+        f"    tokens:\n      # laptops\n      # phones\n      - {TWO}\n",
+        id="first of a block list",
     ),
     pytest.param(
         f"    tokens:\n      - id: one\n        sha256: {A}\n\n      # phones\n"
-        f"      - id: two\n        sha256: {B}\n        # stolen\n", "two",
+        f"      - id: two\n        sha256: {B}\n        # stolen\n",
+        "two",
         f"    tokens:\n      - id: one\n        sha256: {A}\n\n      # phones\n        # stolen\n",
         id="last of a block list",
     ),
     pytest.param(
-        f"    tokens:   # all of them\n      # laptops\n      - {ONE}\n", "one",
-        "    tokens: []   # all of them\n      # laptops\n", id="the only one of a block list",
+        f"    tokens:   # all of them\n      # laptops\n      - {ONE}\n",
+        "one",
+        "    tokens: []   # all of them\n      # laptops\n",
+        id="the only one of a block list",
     ),
-    pytest.param(f"    tokens: [{ONE} , {TWO}] # x\n", "one",
-                 f"    tokens: [{TWO}] # x\n", id="first of a flow list"),
-    pytest.param(f"    tokens: [{ONE}, {TWO}] # x\n", "two",
-                 f"    tokens: [{ONE}] # x\n", id="last of a flow list"),
+    pytest.param(f"    tokens: [{ONE} , {TWO}] # x\n", "one", f"    tokens: [{TWO}] # x\n", id="first of a flow list"),
+    pytest.param(f"    tokens: [{ONE}, {TWO}] # x\n", "two", f"    tokens: [{ONE}] # x\n", id="last of a flow list"),
     pytest.param(f"    tokens: [{ONE},] # x\n", "one", "    tokens: [] # x\n", id="the only one of a flow list"),
     pytest.param(
-        f"    tokens: [\n      {ONE},  # old\n      # phones\n      {TWO}\n    ]\n", "one",
-        f"    tokens: [\n      # phones\n      {TWO}\n    ]\n", id="first of a flow list over lines",
+        f"    tokens: [\n      {ONE},  # old\n      # phones\n      {TWO}\n    ]\n",
+        "one",
+        f"    tokens: [\n      # phones\n      {TWO}\n    ]\n",
+        id="first of a flow list over lines",
     ),
     pytest.param(
-        f"    tokens: [\n      {ONE},  # old\n      # phones\n      {TWO}  # new\n    ]\n", "two",
-        f"    tokens: [\n      {ONE},  # old\n      # phones\n    ]\n", id="last of a flow list over lines",
+        f"    tokens: [\n      {ONE},  # old\n      # phones\n      {TWO}  # new\n    ]\n",
+        "two",
+        f"    tokens: [\n      {ONE},  # old\n      # phones\n    ]\n",
+        id="last of a flow list over lines",
     ),
     pytest.param(
-        f"    tokens: [{ONE},  # old\n      # phones\n      {TWO}]\n", "one",
-        f"    tokens: [# old\n      # phones\n      {TWO}]\n", id="first line of a crowded flow list",
+        f"    tokens: [{ONE},  # old\n      # phones\n      {TWO}]\n",
+        "one",
+        f"    tokens: [# old\n      # phones\n      {TWO}]\n",
+        id="first line of a crowded flow list",
     ),
     pytest.param(
-        f"    tokens: [{ONE},  # old\n      # phones\n      {TWO}]\n", "two",
-        f"    tokens: [{ONE},  # old\n      # phones\n      ]\n", id="last line of a crowded flow list",
+        f"    tokens: [{ONE},  # old\n      # phones\n      {TWO}]\n",
+        "two",
+        f"    tokens: [{ONE},  # old\n      # phones\n      ]\n",
+        id="last line of a crowded flow list",
     ),
     pytest.param(
-        f"    tokens: [{{id: one,\n      sha256: {A}}}, {{id: two,\n      sha256: {B}}}]\n", "one",
-        f"    tokens: [{{id: two,\n      sha256: {B}}}]\n", id="entries that share lines",
+        f"    tokens: [{{id: one,\n      sha256: {A}}}, {{id: two,\n      sha256: {B}}}]\n",
+        "one",
+        f"    tokens: [{{id: two,\n      sha256: {B}}}]\n",
+        id="entries that share lines",
     ),
 ]
 
@@ -195,7 +245,9 @@ BLOCK = ['  "bot":\n', "    tokens:\n", f"      - {LINE}\n", f"    {SCOPES}\n"]
 CREATE = [
     pytest.param(
         "clients:\n  a:\n    scopes: [x:y]   # few\n  # no more clients\n\nlog: {keep_days: 3}\n",
-        [], BLOCK, id="block",
+        [],
+        BLOCK,
+        id="block",
     ),
     pytest.param(
         "clients:\n    a:\n        scopes:\n        -   x:y",
@@ -205,17 +257,26 @@ CREATE = [
     ),
     pytest.param(
         "roles:\n  r: &r [x:y]\nclients:\n  a:\n    scopes: *r   # shared\nstate: {directory: s}\n",
-        [], BLOCK, id="after an alias",
+        [],
+        BLOCK,
+        id="after an alias",
     ),
     pytest.param(
         "clients:\n  a: {scopes: [x:y]}\n",
-        [], BLOCK, id="after a flow client",
+        [],
+        BLOCK,
+        id="after a flow client",
     ),
     pytest.param(
         '{"clients": {"a": {"scopes": ["x:y"]}}, "state": {"directory": "s"}}\n',
         ['{"clients": {"a": {"scopes": ["x:y"]}}, "state": {"directory": "s"}}\n'],
-        ['{"clients": {"a": {"scopes": ["x:y"]}, "bot": {"tokens": [' + LINE_JSON + "], "
-         + '"scopes": ["file:read", "db:*"]}}, "state": {"directory": "s"}}\n'], id="JSON",
+        [
+            '{"clients": {"a": {"scopes": ["x:y"]}, "bot": {"tokens": ['
+            + LINE_JSON
+            + "], "
+            + '"scopes": ["file:read", "db:*"]}}, "state": {"directory": "s"}}\n'
+        ],
+        id="JSON",
     ),
 ]
 
@@ -235,15 +296,24 @@ def test_a_client_whose_name_looks_like_another_kind_of_value_stays_text(name: s
     assert list(Document(new).value["clients"]) == ["a", name]
 
 
-@pytest.mark.parametrize("text", [
-    pytest.param("clients:\n  a: &a\n    tokens: []\n    scopes: [x:y]\n  bot: *a\n", id="a client that is an alias"),
-    pytest.param("clients:\n  a:\n    tokens: &t []\n    scopes: [x:y]\n  bot:\n    tokens: *t\n    scopes: [x:y]\n",
-                 id="a shared list"),
-    pytest.param(f"clients:\n  bot:\n    scopes: [x:y]\n    tokens:\n      - # yes\n        {LAPTOP}\n",
-                 id="a comment between dash and entry"),
-    pytest.param("clients:\n  bot:\n    scopes: [x:y]\n    scopes: [x:z]\n", id="not strict YAML"),
-    pytest.param("clients: [bot\n", id="not YAML"),
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(
+            "clients:\n  a: &a\n    tokens: []\n    scopes: [x:y]\n  bot: *a\n", id="a client that is an alias"
+        ),
+        pytest.param(
+            "clients:\n  a:\n    tokens: &t []\n    scopes: [x:y]\n  bot:\n    tokens: *t\n    scopes: [x:y]\n",
+            id="a shared list",
+        ),
+        pytest.param(
+            f"clients:\n  bot:\n    scopes: [x:y]\n    tokens:\n      - # yes\n        {LAPTOP}\n",
+            id="a comment between dash and entry",
+        ),
+        pytest.param("clients:\n  bot:\n    scopes: [x:y]\n    scopes: [x:z]\n", id="not strict YAML"),
+        pytest.param("clients: [bot\n", id="not YAML"),
+    ],
+)
 def test_a_layout_without_a_safe_place_is_refused(text: str) -> None:
     """A change that the parser would understand differently is not made at all."""
     with pytest.raises(ExecutionError, match="by hand"):
@@ -304,8 +374,10 @@ class Layout:
             return [f"{key} [", *(f"{self.pad * 3}{flow},{self.comment()}" for flow in flows), f"{self.pad * 2}]"]
         lines = [f"{key}{self.comment()}"]
         for token, flow in zip(listed, flows, strict=True):
-            pairs = [f"{dash}- id: {json.dumps(token['id'])}{self.comment()}",
-                     f"{dash}  sha256: '{token['sha256']}'{self.comment()}"]
+            pairs = [
+                f"{dash}- id: {json.dumps(token['id'])}{self.comment()}",
+                f"{dash}  sha256: '{token['sha256']}'{self.comment()}",
+            ]
             lines += [*self.line(), *(pairs if style == "pairs" else [f"{dash}- {flow}{self.comment()}"])]
         return lines
 

@@ -26,22 +26,31 @@ def path(tmp_path: Path) -> Path:
         "file": {"root_path": "files", "allow_write": True, "allowed_extensions": [".txt"]},
         "database": {"type": "sqlite", "connection_string": "sqlite:///shop.db", "allowed_tables": ["orders"]},
     }
-    listed = [{"id": "good", "sha256": digest(TOKEN)},
-              {"id": "old", "sha256": digest(EXPIRED), "expires": "2020-01-01"},
-              {"id": "next", "sha256": digest(LATER), "not_before": "2999-01-01"},
-              {"id": "off", "sha256": digest(OFF), "disabled": True}]
-    path = write_clients(tmp_path / "c", {
-        "clients": {
-            "anna": {"tokens": listed, "tools": settings,
-                     "scopes": ["file:read", "file:write", "database:*", "calculator:use", "trouble:use"]},
-            "ben": client("*", token="bens-token"),
-            "gone": client("*", token=GONE, disabled=True),
-            "host": {"scopes": ["calculator:use"], "empty_token": True},
-            "torn": client("*", token="torn-token", tools={"file": {"root_path": "${NOPE}"}}),
+    listed = [
+        {"id": "good", "sha256": digest(TOKEN)},
+        {"id": "old", "sha256": digest(EXPIRED), "expires": "2020-01-01"},
+        {"id": "next", "sha256": digest(LATER), "not_before": "2999-01-01"},
+        {"id": "off", "sha256": digest(OFF), "disabled": True},
+    ]
+    path = write_clients(
+        tmp_path / "c",
+        {
+            "clients": {
+                "anna": {
+                    "tokens": listed,
+                    "tools": settings,
+                    "scopes": ["file:read", "file:write", "database:*", "calculator:use", "trouble:use"],
+                },
+                "ben": client("*", token="bens-token"),
+                "gone": client("*", token=GONE, disabled=True),
+                "host": {"scopes": ["calculator:use"], "empty_token": True},
+                "torn": client("*", token="torn-token", tools={"file": {"root_path": "${NOPE}"}}),
+            },
+            "tools": {"disabled": ["database_sql"]},
+            "log": {"directory": "log"},
+            "state": {"directory": "state"},
         },
-        "tools": {"disabled": ["database_sql"]},
-        "log": {"directory": "log"}, "state": {"directory": "state"},
-    })
+    )
     (path.parent / "files").mkdir()
     (path.parent / "files" / "a.txt").write_text("text")
     with closing(sqlite3.connect(path.parent / "shop.db")) as connection, connection:
@@ -51,17 +60,37 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def explain(path: Path, tool: str, /, *words: str, token: str = TOKEN, before: tuple[str, ...] = (),
-            **params: Any) -> Result:
+def explain(
+    path: Path, tool: str, /, *words: str, token: str = TOKEN, before: tuple[str, ...] = (), **params: Any
+) -> Result:
     text = ["--params", json.dumps(params)] if params else []
-    return run("--clients", str(path), *before, "explain", tool, "--token-stdin", "--json", *text, *words,
-               stdin=token.encode(), env=environment(PYTHONPATH=PLUGINS))
+    return run(
+        "--clients",
+        str(path),
+        *before,
+        "explain",
+        tool,
+        "--token-stdin",
+        "--json",
+        *text,
+        *words,
+        stdin=token.encode(),
+        env=environment(PYTHONPATH=PLUGINS),
+    )
 
 
 def call(path: Path, tool: str, token: str = TOKEN, /, **params: Any) -> Result:
     text = ["--params", json.dumps(params)] if params else []
-    return run("--clients", str(path), "call", tool, "--token-stdin", *text, stdin=token.encode(),
-               env=environment(PYTHONPATH=PLUGINS))
+    return run(
+        "--clients",
+        str(path),
+        "call",
+        tool,
+        "--token-stdin",
+        *text,
+        stdin=token.encode(),
+        env=environment(PYTHONPATH=PLUGINS),
+    )
 
 
 # What is called, and the step that refuses it; without one the call is made.
@@ -73,8 +102,9 @@ CALLS = [
     pytest.param("file_edit", {"path": "a.txt", "old_text": "text", "new_text": "x"}, TOKEN, None, id="edit"),
     pytest.param("database_query", {"table": "orders"}, TOKEN, None, id="query"),
     pytest.param("database_insert", {"table": "orders", "rows": [{"id": 2}]}, TOKEN, None, id="insert"),
-    pytest.param("database_update", {"table": "orders", "where": {"id": 1}, "values": {"status": "x"}}, TOKEN, None,
-                 id="update"),
+    pytest.param(
+        "database_update", {"table": "orders", "where": {"id": 1}, "values": {"status": "x"}}, TOKEN, None, id="update"
+    ),
     pytest.param("database_delete", {"table": "orders", "where": {"id": 1}}, TOKEN, None, id="delete rows"),
     pytest.param("calculator", {"function": "add"}, "no-such-token", "token", id="unknown token"),
     pytest.param("calculator", {"function": "add"}, EXPIRED, "token", id="expired"),
@@ -119,19 +149,22 @@ def test_the_verdict_is_that_of_the_call(path: Path, tool: str, params: Any, tok
         assert (explanation["code"], explanation["details"]["reason"]) == (answer["code"], answer["details"]["reason"])
 
 
-@pytest.mark.parametrize(("token", "sentence"), [
-    pytest.param(EXPIRED, "the token 'old' of client 'anna': expired", id="expired"),
-    pytest.param(LATER, "the token 'next' of client 'anna': not yet valid", id="later"),
-    pytest.param(OFF, "the token 'off' of client 'anna': disabled", id="disabled"),
-    pytest.param(GONE, "the token 't' of client 'gone': client disabled", id="client disabled"),
-    pytest.param("", "the token is empty", id="empty"),
-    pytest.param(f" {TOKEN}", "there are blanks around it", id="blank before"),
-    pytest.param(f"{TOKEN}\r ", "there are blanks around it", id="blank after"),
-    pytest.param(ISSUED, "no client has this token", id="unknown"),
-    pytest.param(ISSUED[:-1], "it was not copied whole", id="cut"),
-    pytest.param(MISTYPED, "it was not copied whole", id="mistyped"),
-    pytest.param("x" * 9000, "no client has this token", id="long"),
-])
+@pytest.mark.parametrize(
+    ("token", "sentence"),
+    [
+        pytest.param(EXPIRED, "the token 'old' of client 'anna': expired", id="expired"),
+        pytest.param(LATER, "the token 'next' of client 'anna': not yet valid", id="later"),
+        pytest.param(OFF, "the token 'off' of client 'anna': disabled", id="disabled"),
+        pytest.param(GONE, "the token 't' of client 'gone': client disabled", id="client disabled"),
+        pytest.param("", "the token is empty", id="empty"),
+        pytest.param(f" {TOKEN}", "there are blanks around it", id="blank before"),
+        pytest.param(f"{TOKEN}\r ", "there are blanks around it", id="blank after"),
+        pytest.param(ISSUED, "no client has this token", id="unknown"),
+        pytest.param(ISSUED[:-1], "it was not copied whole", id="cut"),
+        pytest.param(MISTYPED, "it was not copied whole", id="mistyped"),
+        pytest.param("x" * 9000, "no client has this token", id="long"),
+    ],
+)
 def test_it_says_why_a_token_is_not_valid(path: Path, token: str, sentence: str) -> None:
     """The owner of the clients file learns what a caller never does; the token itself is not repeated."""
     result = explain(path, "calculator", token=token)
@@ -156,8 +189,10 @@ def test_the_text_for_people_ends_with_the_verdict(path: Path) -> None:
     result = run("--clients", str(path), "explain", "file_delete", "--client", "anna")
     assert result.status == 1
     assert result.stdout.decode().splitlines()[-3:] == [
-        "refused  scope         the scope 'file:delete' is missing", "",
-        "The call would be refused: scope_denied (scope_missing)."]
+        "refused  scope         the scope 'file:delete' is missing",
+        "",
+        "The call would be refused: scope_denied (scope_missing).",
+    ]
 
 
 @pytest.mark.parametrize("name", ["nobody", "gone"])
@@ -190,8 +225,10 @@ def test_a_stranger_cannot_have_a_file_opened(path: Path, tmp_path: Path) -> Non
 
 def test_an_audit_line_that_is_required_is_a_step(tmp_path: Path) -> None:
     for directory, status in (("log", 0), ("/dev/null/log", 1)):
-        path = write_clients(tmp_path / "c", {"clients": {"a": client("calculator:use")},
-                                              "log": {"directory": directory, "audit": "required"}})
+        path = write_clients(
+            tmp_path / "c",
+            {"clients": {"a": client("calculator:use")}, "log": {"directory": directory, "audit": "required"}},
+        )
         result = explain(path, "calculator", function="add", a=1, b=2)
         assert result.status == status
         assert "audit" in [each["step"] for each in result.document["steps"]]
@@ -203,7 +240,8 @@ def test_a_file_with_faults_is_told_in_full(tmp_path: Path) -> None:
     result = explain(path, "calculator")
     assert [each["message"] for each in result.document["steps"]] == [
         f"{path}:{line}: clients.{name}.scopes: must be a list of at least one scope, for example [file:read]"
-        for line, name in ((2, "a"), (3, "b"))]
+        for line, name in ((2, "a"), (3, "b"))
+    ]
 
 
 PLUGIN = """\
@@ -230,24 +268,40 @@ family = Family(name="ask", tools=(Ask,))
 """
 
 
-@pytest.mark.parametrize(("how", "code", "reason"), [
-    pytest.param("prints", "", "", id="prints"),
-    pytest.param("refuses", "invalid_params", "bad_value", id="refuses"),
-    pytest.param("fails", "execution_error", "internal", id="fails"),
-    pytest.param("leaves", "execution_error", "internal", id="leaves"),
-    pytest.param("exits", "execution_error", "crashed", id="exits"),
-    pytest.param("hangs", "execution_error", "timeout", id="hangs"),
-])
-def test_whatever_a_tool_does_when_it_is_asked_there_is_one_document(tmp_path: Path, how: str, code: str,
-                                                                    reason: str) -> None:
+@pytest.mark.parametrize(
+    ("how", "code", "reason"),
+    [
+        pytest.param("prints", "", "", id="prints"),
+        pytest.param("refuses", "invalid_params", "bad_value", id="refuses"),
+        pytest.param("fails", "execution_error", "internal", id="fails"),
+        pytest.param("leaves", "execution_error", "internal", id="leaves"),
+        pytest.param("exits", "execution_error", "crashed", id="exits"),
+        pytest.param("hangs", "execution_error", "timeout", id="hangs"),
+    ],
+)
+def test_whatever_a_tool_does_when_it_is_asked_there_is_one_document(
+    tmp_path: Path, how: str, code: str, reason: str
+) -> None:
     """Code of plugins runs in a worker that is supervised; nothing of an unforeseen error is repeated."""
     site = tmp_path / "site-packages"
     (site / "ask-1.0.dist-info").mkdir(parents=True)
     (site / "ask-1.0.dist-info" / "entry_points.txt").write_text("[clitool.families]\nask = ask:family\n")
     (site / "ask.py").write_text(PLUGIN)
     path = write_clients(tmp_path / "c", {"clients": {"a": client("ask:do")}})
-    result = run("--clients", str(path), "--timeout", "2", "explain", "ask", "--client", "a", "--json", "--params",
-                 json.dumps({"how": how}), env=environment(PYTHONPATH=str(site)))
+    result = run(
+        "--clients",
+        str(path),
+        "--timeout",
+        "2",
+        "explain",
+        "ask",
+        "--client",
+        "a",
+        "--json",
+        "--params",
+        json.dumps({"how": how}),
+        env=environment(PYTHONPATH=str(site)),
+    )
     document = result.document
     assert b"hunter2" not in result.stdout + result.stderr
     assert document["ok"] is not bool(code)
@@ -259,20 +313,34 @@ def test_whatever_a_tool_does_when_it_is_asked_there_is_one_document(tmp_path: P
 
 
 def snapshot(folder: Path) -> dict[str, tuple[int, bytes]]:
-    return {str(each): (each.stat().st_mtime_ns, each.read_bytes() if each.is_file() else b"")
-            for each in sorted(folder.rglob("*"))}
+    return {
+        str(each): (each.stat().st_mtime_ns, each.read_bytes() if each.is_file() else b"")
+        for each in sorted(folder.rglob("*"))
+    }
 
 
-@pytest.mark.parametrize(("sql", "verdict"), [
-    ("SELECT id FROM orders", "orders"),
-    ("WITH orders AS (SELECT salary FROM staff) SELECT * FROM orders", "'staff'"),
-    ("SELECT load_extension('x')", "load_extension"),
-])
+@pytest.mark.parametrize(
+    ("sql", "verdict"),
+    [
+        ("SELECT id FROM orders", "orders"),
+        ("WITH orders AS (SELECT salary FROM staff) SELECT * FROM orders", "'staff'"),
+        ("SELECT load_extension('x')", "load_extension"),
+    ],
+)
 def test_of_a_statement_the_database_is_asked_and_nothing_runs(tmp_path: Path, sql: str, verdict: str) -> None:
     """Which tables a SELECT reads only the database can tell; it compiles, and does not start."""
     run("init", str(tmp_path / "demo"))
-    words = ("--clients", str(tmp_path / "demo" / "clients.yaml"), "explain", "database_sql", "--client", "demo", "--json",
-             "--params", json.dumps({"sql": sql}))
+    words = (
+        "--clients",
+        str(tmp_path / "demo" / "clients.yaml"),
+        "explain",
+        "database_sql",
+        "--client",
+        "demo",
+        "--json",
+        "--params",
+        json.dumps({"sql": sql}),
+    )
 
     result = run(*words)
 

@@ -33,15 +33,25 @@ def test_what_is_printed_can_be_used_at_once(tmp_path: Path) -> None:
     assert is_intact(token.encode())
     script = "\n".join(line[2:] for line in printed.partition("Try:")[2].splitlines() if line.startswith("  "))
     commands = re.findall(r"clitool call (\w+)", script)
-    done = subprocess.run(["/bin/sh"], input=script.encode(), capture_output=True, check=False,
-                          env=environment(PATH=f"{os.path.dirname(CLITOOL)}:/usr/bin:/bin"))
+    done = subprocess.run(
+        ["/bin/sh"],
+        input=script.encode(),
+        capture_output=True,
+        check=False,
+        env=environment(PATH=f"{os.path.dirname(CLITOOL)}:/usr/bin:/bin"),
+    )
     answers = done.stdout.decode().splitlines()
     assert done.stderr == b""
     assert '"name":"demo"' in answers[0]
     verdicts = [re.findall(r'"ok":(true|false)|"reason":"(\w+)"', line) for line in answers[1:]]
     assert len(commands) == len(verdicts) == 5
     assert [line[-1][1] or line[0][0] for line in verdicts] == [
-        "true", "true", "table_not_allowed", "outside_root", "scope_missing"]
+        "true",
+        "true",
+        "table_not_allowed",
+        "outside_root",
+        "scope_missing",
+    ]
 
 
 def test_the_sample_is_free_of_findings(demo: Path) -> None:
@@ -65,8 +75,12 @@ def test_a_relative_name_is_relative_to_the_working_folder(tmp_path: Path) -> No
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077, 0o777])
 def test_nothing_is_readable_for_others(tmp_path: Path, umask: int) -> None:
     """Whatever the umask: folders 0700, files 0600."""
-    done = subprocess.run(["/bin/sh", "-c", f'umask {umask:o}; exec "$0" init "$1"', CLITOOL, str(tmp_path / "demo")],
-                          capture_output=True, env=environment(), check=False)
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'umask {umask:o}; exec "$0" init "$1"', CLITOOL, str(tmp_path / "demo")],
+        capture_output=True,
+        env=environment(),
+        check=False,
+    )
     assert done.returncode == 0, done
     paths = [tmp_path / "demo", *(tmp_path / "demo").rglob("*")]
     assert len(paths) > 6
@@ -75,8 +89,10 @@ def test_nothing_is_readable_for_others(tmp_path: Path, umask: int) -> None:
 
 def test_the_database_holds_what_the_text_says(demo: Path) -> None:
     with closing(sqlite3.connect(demo / "shop.db")) as connection:
-        count = {table: connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
-                 for table in ("customers", "products", "orders", "staff", "order_totals")}
+        count = {
+            table: connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+            for table in ("customers", "products", "orders", "staff", "order_totals")
+        }
         assert count == {"customers": 24, "products": 12, "orders": 60, "staff": 3, "order_totals": 60}
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
@@ -122,8 +138,11 @@ def test_a_folder_that_others_may_write_is_refused_and_stays_empty(tmp_path: Pat
 @pytest.mark.parametrize("what", ["a file in the way", "a name that is too long", "a folder that cannot be made"])
 def test_what_cannot_be_made_leaves_nothing(tmp_path: Path, what: str) -> None:
     (tmp_path / "file").write_text("")
-    folder = {"a file in the way": f"{tmp_path}/file/demo", "a name that is too long": f"{tmp_path}/new/{'x' * 300}",
-              "a folder that cannot be made": "/dev/null/demo"}[what]
+    folder = {
+        "a file in the way": f"{tmp_path}/file/demo",
+        "a name that is too long": f"{tmp_path}/new/{'x' * 300}",
+        "a folder that cannot be made": "/dev/null/demo",
+    }[what]
     result = run("init", folder, "--json")
     assert (result.status, result.document["code"]) == (1, "execution_error")
     assert result.stderr.count(b"\n") == 1

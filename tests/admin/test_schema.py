@@ -75,8 +75,10 @@ BAD = [
     pytest.param(good(scopes=[]), id="empty scopes"),
     pytest.param(good(scopes="file:read"), id="scopes as text"),
     pytest.param(good(scopes=None), id="scopes null"),
-    *(pytest.param(good(scopes=[scope]), id=f"scope {scope!r}") for scope in (
-        "", "read", ":", "a:", ":b", "*:read", "a:b:c", "a:b c", "**", "é:b", 1, None, True, ["a:b"])),
+    *(
+        pytest.param(good(scopes=[scope]), id=f"scope {scope!r}")
+        for scope in ("", "read", ":", "a:", ":b", "*:read", "a:b:c", "a:b c", "**", "é:b", 1, None, True, ["a:b"])
+    ),
     pytest.param(good(color="red"), id="unknown key of a client"),
     pytest.param(good(token=[TOKEN]), id="misspelt key"),
     pytest.param(good(tokens=None), id="tokens null"),
@@ -92,8 +94,10 @@ BAD = [
     pytest.param(token(secret="x"), id="unknown key of a token"),
     pytest.param(good(tokens=[{"id": "t"}]), id="no digest"),
     pytest.param(good(tokens=[{"sha256": "a" * 64}]), id="no id"),
-    *(pytest.param(token(expires=day), id=f"date {day!r}") for day in (
-        "2027-6-30", "20270630", "2027-02-30", "2027-13-01", "soon", "", 20270630, "2027-06-30T00:00")),
+    *(
+        pytest.param(token(expires=day), id=f"date {day!r}")
+        for day in ("2027-6-30", "20270630", "2027-02-30", "2027-13-01", "soon", "", 20270630, "2027-06-30T00:00")
+    ),
     pytest.param(token(not_before="tomorrow"), id="first day"),
     pytest.param(token(expires=None), id="last day null"),
     pytest.param(token(disabled="true"), id="disabled as text"),
@@ -131,16 +135,37 @@ SETTINGS = [
     pytest.param({"file": {"root_path": "${HOME}/files"}}, True, id="reference"),
     pytest.param({"file": {"allow_write": True}}, False, id="setting missing"),
     pytest.param({"file": {"root_path": "files", "allow_write": "${W}"}}, False, id="reference where no text belongs"),
-    pytest.param({"database": {"type": "sqlite", "connection_string": "sqlite:///x", "allowed_tables": "all"}}, True,
-                 id="database"),
-    pytest.param({"database": {"type": "${KIND:-sqlite}", "connection_string": "${file:db}", "allowed_tables": ["x"]}},
-                 True, id="references where a choice belongs"),
-    pytest.param({"database": {"type": "oracle", "connection_string": "x", "allowed_tables": "all"}}, False,
-                 id="unknown engine"),
-    pytest.param({"database": {"connections": {"a b": {"type": "sqlite", "connection_string": "sqlite:///x",
-                                                       "allowed_tables": "all"}}}}, False, id="name of a connection"),
-    pytest.param({"database": {"connections": {"${x}": {"type": "sqlite", "connection_string": "sqlite:///x",
-                                                        "allowed_tables": "all"}}}}, False, id="reference as a name"),
+    pytest.param(
+        {"database": {"type": "sqlite", "connection_string": "sqlite:///x", "allowed_tables": "all"}},
+        True,
+        id="database",
+    ),
+    pytest.param(
+        {"database": {"type": "${KIND:-sqlite}", "connection_string": "${file:db}", "allowed_tables": ["x"]}},
+        True,
+        id="references where a choice belongs",
+    ),
+    pytest.param(
+        {"database": {"type": "oracle", "connection_string": "x", "allowed_tables": "all"}}, False, id="unknown engine"
+    ),
+    pytest.param(
+        {
+            "database": {
+                "connections": {"a b": {"type": "sqlite", "connection_string": "sqlite:///x", "allowed_tables": "all"}}
+            }
+        },
+        False,
+        id="name of a connection",
+    ),
+    pytest.param(
+        {
+            "database": {
+                "connections": {"${x}": {"type": "sqlite", "connection_string": "sqlite:///x", "allowed_tables": "all"}}
+            }
+        },
+        False,
+        id="reference as a name",
+    ),
 ]
 
 
@@ -179,9 +204,14 @@ def test_every_key_has_a_description() -> None:
 
 def test_a_familys_own_references_lead_into_its_part() -> None:
     """Two families may use the same name under `$defs`."""
+
     def family(name: str, kind: str) -> Family:
-        schema = {"type": "object", "properties": {"x": {"$ref": "#/$defs/x"}}, "additionalProperties": False,
-                  "$defs": {"x": {"type": kind, "description": "x"}}}
+        schema = {
+            "type": "object",
+            "properties": {"x": {"$ref": "#/$defs/x"}},
+            "additionalProperties": False,
+            "$defs": {"x": {"type": kind, "description": "x"}},
+        }
         return Family(name=name, tools=(), settings_schema=schema)
 
     class Two(Catalog):

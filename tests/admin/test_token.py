@@ -35,8 +35,8 @@ clients:
     scopes: [calculator:use]   # no more
   ben:
     tokens:
-      - {{id: one, sha256: "{'a' * 64}", expires: 2020-01-01}}   # long ago
-      - {{id: two, sha256: "{'b' * 64}", disabled: true}}
+      - {{id: one, sha256: "{"a" * 64}", expires: 2020-01-01}}   # long ago
+      - {{id: two, sha256: "{"b" * 64}", disabled: true}}
     scopes: ['role:reader']
   host:
     empty_token: true
@@ -100,26 +100,37 @@ def test_a_new_client_comes_with_its_first_token(path: Path) -> None:
     assert path.read_text().endswith(TEXT[TEXT.index("roles:") :])
 
 
-@pytest.mark.parametrize(("words", "sentence"), [
-    pytest.param(["issue", "nobody"], "there is no client 'nobody'; there are: anna, ben, host", id="unknown client"),
-    pytest.param(["issue", "ben", "--id", "one"], "has a token 'one' already", id="id taken"),
-    pytest.param(["issue", "anna", "--id", "two words"], "a token's id is 1 to 64 letters", id="bad id"),
-    pytest.param(["issue", "anna", "--id", "x" * 65], "a token's id is 1 to 64 letters", id="long id"),
-    pytest.param(["issue", "anna", "--expires", "2020-01-01"], "is in the past", id="past"),
-    pytest.param(["issue", "anna", "--expires", "2099-02-30"], "is written like 2027-06-30", id="no day"),
-    pytest.param(["issue", "anna", "--expires", "20990228"], "is written like 2027-06-30", id="no dashes"),
-    pytest.param(["issue", "anna", "--expires", "tomorrow"], "is written like 2027-06-30", id="a word"),
-    pytest.param(["issue", "host"], "stands for empty tokens", id="client for empty tokens"),
-    pytest.param(["issue", "anna", "--create", "--scope", "a:b"], "is a client 'anna' already", id="client exists"),
-    pytest.param(["issue", "x y", "--create", "--scope", "a:b"], "a client's name is 1 to 64 letters", id="bad name"),
-    pytest.param(["issue", "carl", "--create", "--scope", "everything"], "is no scope", id="bad scope"),
-    pytest.param(["issue", "carl", "--create", "--scope", "role:x"], "no role 'x'; there are: reader", id="no role"),
-    pytest.param(["issue", 'x": {a: ["*"]}, "y', "--create", "--scope", "a:b"], "a client's name", id="YAML as name"),
-    pytest.param(["revoke", "ben", "three"], "has no token 'three'; it has: one, two", id="unknown token"),
-    pytest.param(["revoke", "anna", "one"], "has no token 'one'; it has none", id="no tokens"),
-    pytest.param(["revoke", "nobody", "one"], "there is no client 'nobody'", id="revoke of nobody"),
-    pytest.param(["list", "nobody"], "there is no client 'nobody'", id="list of nobody"),
-])
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        pytest.param(
+            ["issue", "nobody"], "there is no client 'nobody'; there are: anna, ben, host", id="unknown client"
+        ),
+        pytest.param(["issue", "ben", "--id", "one"], "has a token 'one' already", id="id taken"),
+        pytest.param(["issue", "anna", "--id", "two words"], "a token's id is 1 to 64 letters", id="bad id"),
+        pytest.param(["issue", "anna", "--id", "x" * 65], "a token's id is 1 to 64 letters", id="long id"),
+        pytest.param(["issue", "anna", "--expires", "2020-01-01"], "is in the past", id="past"),
+        pytest.param(["issue", "anna", "--expires", "2099-02-30"], "is written like 2027-06-30", id="no day"),
+        pytest.param(["issue", "anna", "--expires", "20990228"], "is written like 2027-06-30", id="no dashes"),
+        pytest.param(["issue", "anna", "--expires", "tomorrow"], "is written like 2027-06-30", id="a word"),
+        pytest.param(["issue", "host"], "stands for empty tokens", id="client for empty tokens"),
+        pytest.param(["issue", "anna", "--create", "--scope", "a:b"], "is a client 'anna' already", id="client exists"),
+        pytest.param(
+            ["issue", "x y", "--create", "--scope", "a:b"], "a client's name is 1 to 64 letters", id="bad name"
+        ),
+        pytest.param(["issue", "carl", "--create", "--scope", "everything"], "is no scope", id="bad scope"),
+        pytest.param(
+            ["issue", "carl", "--create", "--scope", "role:x"], "no role 'x'; there are: reader", id="no role"
+        ),
+        pytest.param(
+            ["issue", 'x": {a: ["*"]}, "y', "--create", "--scope", "a:b"], "a client's name", id="YAML as name"
+        ),
+        pytest.param(["revoke", "ben", "three"], "has no token 'three'; it has: one, two", id="unknown token"),
+        pytest.param(["revoke", "anna", "one"], "has no token 'one'; it has none", id="no tokens"),
+        pytest.param(["revoke", "nobody", "one"], "there is no client 'nobody'", id="revoke of nobody"),
+        pytest.param(["list", "nobody"], "there is no client 'nobody'", id="list of nobody"),
+    ],
+)
 def test_what_cannot_be_done_is_said_in_one_line(path: Path, words: list[str], sentence: str) -> None:
     result = token(path, *words)
     assert (result.status, result.stdout) == (1, b"")
@@ -131,15 +142,24 @@ def test_what_cannot_be_done_is_said_in_one_line(path: Path, words: list[str], s
 def test_the_list_says_which_tokens_are_valid(tmp_path: Path) -> None:
     day = datetime.now(UTC).date()
     entries = {
-        "valid": {}, "today": {"expires": f"{day}"}, "over": {"expires": f"{day - timedelta(1)}"},
-        "later": {"not_before": f"{day + timedelta(2)}"}, "off": {"disabled": True},
+        "valid": {},
+        "today": {"expires": f"{day}"},
+        "over": {"expires": f"{day - timedelta(1)}"},
+        "later": {"not_before": f"{day + timedelta(2)}"},
+        "off": {"disabled": True},
     }
     listed = [{"id": name, "sha256": f"{place:064x}", **entry} for place, (name, entry) in enumerate(entries.items())]
     gone = {"tokens": [{"id": "x", "sha256": "f" * 64}], "scopes": ["*"], "disabled": True}
     path = write_clients(tmp_path / "c", {"clients": {"anna": {"tokens": listed, "scopes": ["*"]}, "gone": gone}})
     found = {entry["id"]: entry["status"] for entry in token(path, "list", "--json").document}
-    assert found == {"valid": "valid", "today": "valid", "over": "expired", "later": "not yet valid", "off": "disabled",
-                     "x": "client disabled"}
+    assert found == {
+        "valid": "valid",
+        "today": "valid",
+        "over": "expired",
+        "later": "not yet valid",
+        "off": "disabled",
+        "x": "client disabled",
+    }
     lines = token(path, "list", "anna").stdout.decode().splitlines()
     assert lines[0].split() == ["CLIENT", "ID", "LAST", "DAY", "STATUS"]
     assert lines[3].split() == ["anna", "over", str(day - timedelta(1)), "expired"]
@@ -168,8 +188,11 @@ def test_readers_see_a_whole_file_at_any_time(path: Path) -> None:
     def work(number: int) -> set[str]:
         if number:
             return {str(verify(path, kept)) for _ in range(20)}
-        return {str(token(path, action, "anna", "t" if action == "revoke" else "--id=t").status)
-                for _ in range(8) for action in ("issue", "revoke")}
+        return {
+            str(token(path, action, "anna", "t" if action == "revoke" else "--id=t").status)
+            for _ in range(8)
+            for action in ("issue", "revoke")
+        }
 
     writer, *readers = run_at_once(work, 3)
     assert writer == {"0"}
@@ -245,14 +268,18 @@ def test_a_symbolic_link_stays_and_its_target_is_replaced(path: Path, tmp_path: 
     assert [each.name for each in link.parent.iterdir()] == ["clients.yaml"]
 
 
-@pytest.mark.parametrize(("target", "mode", "sentence"), [
-    pytest.param("file", 0o666, "chmod go-w", id="writable for all"),
-    pytest.param("file", 0o644, "chmod o-r", id="readable for all"),
-    pytest.param("folder", 0o777, "chmod go-w", id="folder writable for all"),
-])
+@pytest.mark.parametrize(
+    ("target", "mode", "sentence"),
+    [
+        pytest.param("file", 0o666, "chmod go-w", id="writable for all"),
+        pytest.param("file", 0o644, "chmod o-r", id="readable for all"),
+        pytest.param("folder", 0o777, "chmod go-w", id="folder writable for all"),
+    ],
+)
 @pytest.mark.parametrize("words", [["issue", "anna"], ["revoke", "ben", "one"], ["list"]], ids=lambda words: words[0])
-def test_a_file_that_calls_would_not_accept_is_not_changed_either(path: Path, target: str, mode: int, sentence: str,
-                                                                  words: list[str]) -> None:
+def test_a_file_that_calls_would_not_accept_is_not_changed_either(
+    path: Path, target: str, mode: int, sentence: str, words: list[str]
+) -> None:
     (path if target == "file" else path.parent).chmod(mode)
     result = token(path, *words)
     assert (result.status, result.stdout) == (1, b"")
@@ -260,12 +287,15 @@ def test_a_file_that_calls_would_not_accept_is_not_changed_either(path: Path, ta
     assert path.read_text() == TEXT
 
 
-@pytest.mark.parametrize("text", [
-    pytest.param("clients:\n  anna:\n    scopes: [a:b]\n    color: red\n", id="unknown key"),
-    pytest.param("clients:\n  anna: {scopes: [a:b]}\n  anna: {scopes: [a:b]}\n", id="twice"),
-    pytest.param("clients: [\n", id="no YAML"),
-    pytest.param("", id="empty"),
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("clients:\n  anna:\n    scopes: [a:b]\n    color: red\n", id="unknown key"),
+        pytest.param("clients:\n  anna: {scopes: [a:b]}\n  anna: {scopes: [a:b]}\n", id="twice"),
+        pytest.param("clients: [\n", id="no YAML"),
+        pytest.param("", id="empty"),
+    ],
+)
 def test_a_file_with_faults_is_not_changed(tmp_path: Path, text: str) -> None:
     path = write_clients(tmp_path / "c", text)
     result = token(path, "issue", "anna")
@@ -294,8 +324,12 @@ def test_a_lock_that_is_not_given_back_is_told(path: Path, monkeypatch: pytest.M
 def test_who_waits_for_the_lock_can_be_stopped(path: Path, number: signal.Signals) -> None:
     folder = os.open(path.parent, os.O_RDONLY)
     fcntl.flock(folder, fcntl.LOCK_EX)
-    with subprocess.Popen([CLITOOL, "--clients", str(path), "token", "issue", "anna"], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, env=environment()) as process:
+    with subprocess.Popen(
+        [CLITOOL, "--clients", str(path), "token", "issue", "anna"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    ) as process:
         time.sleep(0.5)  # it waits by now, or it has not begun; the end is the same
         process.send_signal(number)
         out, err = process.communicate(timeout=60)
@@ -310,8 +344,12 @@ def test_whenever_it_is_stopped_a_token_is_stored_and_printed_or_neither(path: P
     """Twenty times, SIGTERM at another moment: what is in the file is what was printed."""
     printed = set()
     for number in range(20):
-        with subprocess.Popen([CLITOOL, "--clients", str(path), "token", "issue", "anna"], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, env=environment()) as process:
+        with subprocess.Popen(
+            [CLITOOL, "--clients", str(path), "token", "issue", "anna"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment(),
+        ) as process:
             time.sleep(0.05 + number * 0.004)
             process.terminate()
             printed |= set(process.communicate(timeout=60)[0].split())
@@ -332,7 +370,12 @@ def test_a_change_that_would_break_the_file_is_not_made(path: Path) -> None:
 def test_a_token_that_nobody_could_read_is_a_failure(path: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    done = subprocess.run([CLITOOL, "--clients", str(path), "token", "issue", "anna"], stdout=writer,
-                          stderr=subprocess.PIPE, env=environment(), check=False)
+    done = subprocess.run(
+        [CLITOOL, "--clients", str(path), "token", "issue", "anna"],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        env=environment(),
+        check=False,
+    )
     os.close(writer)
     assert done.returncode == 1

@@ -22,34 +22,37 @@ COMMANDS = ["list", "verify", "call", "init", "check", "explain", "schema", "tok
 PAGES = [[], *([each] for each in COMMANDS), *(["token", each] for each in ("issue", "list", "revoke"))]
 
 
-@pytest.mark.parametrize("words", [
-    pytest.param([], id="nothing"),
-    pytest.param(["lst"], id="unknown command"),
-    pytest.param(["token"], id="group without command"),
-    pytest.param(["token", "make"], id="unknown command of a group"),
-    pytest.param(["--pretty"], id="options only"),
-    pytest.param(["--nothing", "check"], id="unknown global option"),
-    pytest.param(["check", "--nothing"], id="unknown option"),
-    pytest.param(["check", "too", "many"], id="words too many"),
-    pytest.param(["check", "--clients", "x"], id="global option after the command"),
-    pytest.param(["--json", "check"], id="json before the command"),
-    pytest.param(["--clients"], id="no value"),
-    pytest.param(["--timeout", "soon", "check"], id="timeout is no number"),
-    pytest.param(["--timeout", "0", "check"], id="timeout zero"),
-    pytest.param(["--timeout", "nan", "check"], id="timeout nan"),
-    pytest.param(["--timeout", "1e9", "check"], id="timeout too long"),
-    pytest.param(["init"], id="init without folder"),
-    pytest.param(["init", ""], id="init with an empty name"),
-    pytest.param(["schema"], id="schema of nothing"),
-    pytest.param(["explain"], id="explain nothing"),
-    pytest.param(["explain", "x"], id="explain for nobody"),
-    pytest.param(["explain", "x", "--client", "a", "--token-stdin"], id="explain for two"),
-    pytest.param(["token", "issue"], id="issue for nobody"),
-    pytest.param(["token", "issue", "a", "--create"], id="create without scope"),
-    pytest.param(["token", "issue", "a", "--scope", "a:b"], id="scope without create"),
-    pytest.param(["token", "revoke", "a"], id="revoke nothing"),
-    pytest.param(["\udcff\x1b[31m"], id="bytes that are no text"),
-])
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param([], id="nothing"),
+        pytest.param(["lst"], id="unknown command"),
+        pytest.param(["token"], id="group without command"),
+        pytest.param(["token", "make"], id="unknown command of a group"),
+        pytest.param(["--pretty"], id="options only"),
+        pytest.param(["--nothing", "check"], id="unknown global option"),
+        pytest.param(["check", "--nothing"], id="unknown option"),
+        pytest.param(["check", "too", "many"], id="words too many"),
+        pytest.param(["check", "--clients", "x"], id="global option after the command"),
+        pytest.param(["--json", "check"], id="json before the command"),
+        pytest.param(["--clients"], id="no value"),
+        pytest.param(["--timeout", "soon", "check"], id="timeout is no number"),
+        pytest.param(["--timeout", "0", "check"], id="timeout zero"),
+        pytest.param(["--timeout", "nan", "check"], id="timeout nan"),
+        pytest.param(["--timeout", "1e9", "check"], id="timeout too long"),
+        pytest.param(["init"], id="init without folder"),
+        pytest.param(["init", ""], id="init with an empty name"),
+        pytest.param(["schema"], id="schema of nothing"),
+        pytest.param(["explain"], id="explain nothing"),
+        pytest.param(["explain", "x"], id="explain for nobody"),
+        pytest.param(["explain", "x", "--client", "a", "--token-stdin"], id="explain for two"),
+        pytest.param(["token", "issue"], id="issue for nobody"),
+        pytest.param(["token", "issue", "a", "--create"], id="create without scope"),
+        pytest.param(["token", "issue", "a", "--scope", "a:b"], id="scope without create"),
+        pytest.param(["token", "revoke", "a"], id="revoke nothing"),
+        pytest.param(["\udcff\x1b[31m"], id="bytes that are no text"),
+    ],
+)
 def test_a_wrong_command_line_is_told_to_people_and_to_programs(words: list[str]) -> None:
     result = run(*map(os.fsencode, words))
     assert result.status == 2
@@ -74,8 +77,13 @@ def test_a_misspelt_command_is_guessed() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=" ".join)
 @pytest.mark.parametrize("option", ["--help", "-h"])
 def test_every_help_page_is_plain_text_of_80_columns(page: list[str], option: str) -> None:
-    result = run(*page, option, env=environment(LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0", COLUMNS="20",
-                                                FORCE_COLOR="1", TYPER_USE_RICH="1"))
+    result = run(
+        *page,
+        option,
+        env=environment(
+            LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0", COLUMNS="20", FORCE_COLOR="1", TYPER_USE_RICH="1"
+        ),
+    )
     assert (result.status, result.stderr) == (0, b"")
     text = result.stdout.decode("ascii")
     assert text.startswith("Usage: clitool")
@@ -121,8 +129,9 @@ def test_the_version() -> None:
 
 @pytest.mark.parametrize("words", [["--help"], ["call", "--help"], ["--version"], ["lst"]], ids=" ".join)
 def test_neither_home_nor_terminal_nor_streams_are_needed(words: list[str]) -> None:
-    done = subprocess.run(["/bin/sh", "-c", 'exec "$0" "$@" <&- >&- 2>&-', CLITOOL, *words], env={}, check=False,
-                          capture_output=True)
+    done = subprocess.run(
+        ["/bin/sh", "-c", 'exec "$0" "$@" <&- >&- 2>&-', CLITOOL, *words], env={}, check=False, capture_output=True
+    )
     assert (done.returncode, done.stdout, done.stderr) == (2 if words == ["lst"] else 0, b"", b"")
 
 
@@ -142,8 +151,12 @@ def test_a_signal_ends_a_command_quietly(number: signal.Signals, tmp_path: Path)
     """`explain` waits for its token here; the signal ends it without a traceback."""
     pipe = tmp_path / "token"
     os.mkfifo(pipe)
-    with subprocess.Popen([CLITOOL, "explain", "x", "--token-file", str(pipe)], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, env=environment()) as process:
+    with subprocess.Popen(
+        [CLITOOL, "explain", "x", "--token-file", str(pipe)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    ) as process:
         writer = os.open(pipe, os.O_WRONLY)  # returns once the command reads
         process.send_signal(number)
         out, err = process.communicate(timeout=30)
@@ -152,22 +165,54 @@ def test_a_signal_ends_a_command_quietly(number: signal.Signals, tmp_path: Path)
 
 
 def test_help_loads_neither_tools_nor_parsers() -> None:
-    program = ("import sys, io\nfrom clitool.cli import run\nstatus = run(['--help'])\n"
-               "print(status, *sys.modules, file=sys.stderr)")
+    program = (
+        "import sys, io\nfrom clitool.cli import run\nstatus = run(['--help'])\n"
+        "print(status, *sys.modules, file=sys.stderr)"
+    )
     done = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, env=environment(), check=True)
     status, *modules = done.stderr.decode().split()
     assert status == "0"
-    heavy = {"yaml", "ruamel", "jsonschema", "referencing", "rich", "pydantic", "sqlite3", "ssl", "socket", "asyncio",
-             "json", "hashlib", "logging", "email", "concurrent", "clitool_tools", "importlib.metadata"}
+    heavy = {
+        "yaml",
+        "ruamel",
+        "jsonschema",
+        "referencing",
+        "rich",
+        "pydantic",
+        "sqlite3",
+        "ssl",
+        "socket",
+        "asyncio",
+        "json",
+        "hashlib",
+        "logging",
+        "email",
+        "concurrent",
+        "clitool_tools",
+        "importlib.metadata",
+    }
     assert not heavy & {name for module in modules for name in (module, module.partition(".")[0])}
     own = {module for module in modules if module.startswith("clitool.")}
-    assert own == {"clitool." + name for name in (
-        "admin", "admin.answers", "admin.door", "admin.help_texts", "answer", "arguments", "cli", "errors", "lean",
-        "machine")}
+    assert own == {
+        "clitool." + name
+        for name in (
+            "admin",
+            "admin.answers",
+            "admin.door",
+            "admin.help_texts",
+            "answer",
+            "arguments",
+            "cli",
+            "errors",
+            "lean",
+            "machine",
+        )
+    }
 
 
-@pytest.mark.parametrize("words", [["list"], ["verify"], ["call", "nothing", "--token-stdin"], ["call"], ["list", "x"]],
-                         ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [["list"], ["verify"], ["call", "nothing", "--token-stdin"], ["call"], ["list", "x"]], ids=" ".join
+)
 def test_both_doors_answer_a_machine_alike(words: list[str]) -> None:
     """What Typer declares hands over to the reader that the entry asks first."""
     program = f"""if True:
@@ -177,15 +222,18 @@ def test_both_doors_answer_a_machine_alike(words: list[str]) -> None:
             obj = _Session({words!r})
         os._exit(_hand_over(Context()))
     """
-    one = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, input=b"t\n", env=environment(),
-                         check=False)
+    one = subprocess.run(
+        [sys.executable, "-P", "-c", program], capture_output=True, input=b"t\n", env=environment(), check=False
+    )
     two = run(*words, stdin=b"t\n")
     assert (one.returncode, one.stdout, one.stderr) == (two.status, two.stdout, two.stderr)
 
 
-def test_whatever_happens_in_a_command_is_one_line(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str],
-                                                   tmp_path: Path) -> None:
+def test_whatever_happens_in_a_command_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     """An unforeseen error shows neither a traceback nor its text, which may hold a secret; the log has both."""
+
     def fail(**_: bool) -> None:
         raise RuntimeError("password=hunter2")
 

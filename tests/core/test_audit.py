@@ -12,13 +12,30 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def call(folder: Path, how: str, *, token: str = TOKEN, tool: str = "trouble", log: dict[str, Any] | None = None,
-         before: tuple[str, ...] = ()) -> Result:
+def call(
+    folder: Path,
+    how: str,
+    *,
+    token: str = TOKEN,
+    tool: str = "trouble",
+    log: dict[str, Any] | None = None,
+    before: tuple[str, ...] = (),
+) -> Result:
     document = {"clients": {"anna": client("trouble:use")}, "log": {"directory": "log"} | (log or {})}
     path = write_clients(folder / "c", document)
     params = json.dumps({"how": how})
-    return run("--clients", str(path), *before, "call", tool, "--token-stdin", "--params", params,
-               stdin=token.encode(), env=environment(PYTHONPATH=PLUGINS))
+    return run(
+        "--clients",
+        str(path),
+        *before,
+        "call",
+        tool,
+        "--token-stdin",
+        "--params",
+        params,
+        stdin=token.encode(),
+        env=environment(PYTHONPATH=PLUGINS),
+    )
 
 
 def lines(folder: Path) -> list[dict[str, Any]]:
@@ -30,12 +47,22 @@ CASES = [
     pytest.param({"how": "refusal"}, ("anna", "trouble", "invalid_params", "bad_path"), id="a refusal"),
     pytest.param({"how": "raise"}, ("anna", "trouble", "execution_error", "internal"), id="an unforeseen error"),
     pytest.param({"how": "exit"}, ("anna", "trouble", "execution_error", "crashed"), id="a crash"),
-    pytest.param({"how": "sleep", "before": ("--timeout", "1")}, ("anna", "trouble", "execution_error", "timeout"),
-                 id="the deadline"),
-    pytest.param({"how": "ok", "token": "wrong"}, (None, "trouble", "auth_failed", "token_rejected"), id="a wrong token"),
-    pytest.param({"how": "ok", "tool": "no_such"}, ("anna", "no_such", "tool_not_found", "tool_unknown"), id="no such tool"),
-    pytest.param({"how": "ok", "tool": "trouble_forbidden"}, ("anna", "trouble_forbidden", "scope_denied", "scope_missing"),
-                 id="no scope"),
+    pytest.param(
+        {"how": "sleep", "before": ("--timeout", "1")},
+        ("anna", "trouble", "execution_error", "timeout"),
+        id="the deadline",
+    ),
+    pytest.param(
+        {"how": "ok", "token": "wrong"}, (None, "trouble", "auth_failed", "token_rejected"), id="a wrong token"
+    ),
+    pytest.param(
+        {"how": "ok", "tool": "no_such"}, ("anna", "no_such", "tool_not_found", "tool_unknown"), id="no such tool"
+    ),
+    pytest.param(
+        {"how": "ok", "tool": "trouble_forbidden"},
+        ("anna", "trouble_forbidden", "scope_denied", "scope_missing"),
+        id="no scope",
+    ),
     pytest.param({"how": "nonsense"}, ("anna", "trouble", "invalid_params", "schema"), id="wrong parameters"),
 ]
 
@@ -95,8 +122,17 @@ def test_a_log_that_cannot_be_written_fails_no_call(tmp_path: Path) -> None:
 def test_without_any_folder_there_is_no_log_and_no_trouble(tmp_path: Path) -> None:
     path = write_clients(tmp_path / "c", {"clients": {"anna": client("trouble:use")}})
 
-    result = run("--clients", str(path), "call", "trouble", "--token-stdin", "--params", '{"how": "ok"}',
-                 stdin=TOKEN.encode(), env=environment(PYTHONPATH=PLUGINS))
+    result = run(
+        "--clients",
+        str(path),
+        "call",
+        "trouble",
+        "--token-stdin",
+        "--params",
+        '{"how": "ok"}',
+        stdin=TOKEN.encode(),
+        env=environment(PYTHONPATH=PLUGINS),
+    )
 
     assert result.document["ok"]
     assert [entry.name for entry in (tmp_path / "c").iterdir()] == ["clients.yaml"]
@@ -105,8 +141,17 @@ def test_without_any_folder_there_is_no_log_and_no_trouble(tmp_path: Path) -> No
 def test_the_users_folder_serves_where_there_is_a_home(tmp_path: Path) -> None:
     path = write_clients(tmp_path / "c", {"clients": {"anna": client("trouble:use")}})
 
-    run("--clients", str(path), "call", "trouble", "--token-stdin", "--params", '{"how": "ok"}',
-        stdin=TOKEN.encode(), env=environment(PYTHONPATH=PLUGINS, HOME=str(tmp_path / "home")))
+    run(
+        "--clients",
+        str(path),
+        "call",
+        "trouble",
+        "--token-stdin",
+        "--params",
+        '{"how": "ok"}',
+        stdin=TOKEN.encode(),
+        env=environment(PYTHONPATH=PLUGINS, HOME=str(tmp_path / "home")),
+    )
 
     [audit] = (tmp_path / "home" / ".local" / "state" / "clitool" / "log").glob("*/audit.jsonl")
     assert audit.stat().st_mode & 0o777 == 0o600
@@ -141,11 +186,22 @@ def test_v4_why_a_token_was_refused_stands_in_the_log_only(tmp_path: Path, comma
 def test_what_would_be_touched_stands_in_the_attempt_already(tmp_path: Path) -> None:
     files = tmp_path / "files"
     files.mkdir()
-    document = {"clients": {"anna": client("file:read", tools={"file": {"root_path": str(files)}})},
-                "log": {"directory": "log", "audit": "required"}}
+    document = {
+        "clients": {"anna": client("file:read", tools={"file": {"root_path": str(files)}})},
+        "log": {"directory": "log", "audit": "required"},
+    }
     path = write_clients(tmp_path / "c", document)
 
-    run("--clients", str(path), "call", "file_read", "--token-stdin", "--params", '{"path": "no.txt"}', stdin=TOKEN.encode())
+    run(
+        "--clients",
+        str(path),
+        "call",
+        "file_read",
+        "--token-stdin",
+        "--params",
+        '{"path": "no.txt"}',
+        stdin=TOKEN.encode(),
+    )
 
     attempt, outcome = lines(tmp_path)
     assert attempt["touched"]["path"] == outcome["touched"]["path"] == "no.txt"

@@ -31,15 +31,17 @@ class {cls}:
 """
 
 
-def plugin(root: Path, dist: str, family: str, *, tools: list[str] | None = None, change: str = "",
-           distinfo: bool = True) -> EntryPoint:
+def plugin(
+    root: Path, dist: str, family: str, *, tools: list[str] | None = None, change: str = "", distinfo: bool = True
+) -> EntryPoint:
     """Install a distribution with one family into a folder that is called like those of installers."""
     folder = root / "site-packages"
     folder.mkdir(exist_ok=True)
     module = f"{dist.replace('-', '_')}_{family}"
     names = tools or [f"{family}_go"]
     code = "from clitool.family import Family\n" + "".join(
-        GOOD_TOOL.format(cls=f"T{i}", name=name, family=family, dist=dist) for i, name in enumerate(names))
+        GOOD_TOOL.format(cls=f"T{i}", name=name, family=family, dist=dist) for i, name in enumerate(names)
+    )
     listed = ", ".join(f"T{i}" for i in range(len(names)))
     (folder / f"{module}.py").write_text(f"{code}\nfamily = Family(name='{family}', tools=[{listed}])\n{change}\n")
     if distinfo:
@@ -62,8 +64,13 @@ def test_a_dist_info_in_the_working_folder_is_not_honoured(tmp_path: Path) -> No
     plugin(tmp_path, "evil", "evil")
     (tmp_path / "site-packages").rename(tmp_path / "repo")
 
-    done = subprocess.run([sys.executable, "-m", "clitool", "list"], capture_output=True, cwd=tmp_path / "repo", check=False,
-                          env=environment(PYTHONPATH=str(tmp_path / "repo")))
+    done = subprocess.run(
+        [sys.executable, "-m", "clitool", "list"],
+        capture_output=True,
+        cwd=tmp_path / "repo",
+        check=False,
+        env=environment(PYTHONPATH=str(tmp_path / "repo")),
+    )
 
     assert "evil_go" not in {tool["name"] for tool in json.loads(done.stdout)}
 
@@ -71,7 +78,9 @@ def test_a_dist_info_in_the_working_folder_is_not_honoured(tmp_path: Path) -> No
 ODD_FILES = [
     pytest.param("[clitool.families]\na = m:f", ["a"], id="plain"),
     pytest.param("[clitool.families]\r\n a=m:f [extra]\r\n", ["a"], id="CRLF, blanks, extra"),
-    pytest.param("# x\n\n[other]\nb = m:f\n[clitool.families]\n# c = m:f\na = m:f\n[more]\nd = m:f", ["a"], id="sections"),
+    pytest.param(
+        "# x\n\n[other]\nb = m:f\n[clitool.families]\n# c = m:f\na = m:f\n[more]\nd = m:f", ["a"], id="sections"
+    ),
     pytest.param("[ clitool.families ]\na = m:f", ["a"], id="blanks in the header"),
     pytest.param("a = m:f", [], id="no section"),
     pytest.param("", [], id="empty"),
@@ -140,7 +149,9 @@ BROKEN = [
     pytest.param("T0.input_schema = {'type': 'object', 'properties': {}}", "additionalProperties", id="an open schema"),
     pytest.param("T0.input_schema = {'type': 'string'}", "object", id="a schema that is no object"),
     pytest.param("T0.input_schema['properties'] = {'a': {}}", "type", id="a parameter without a type"),
-    pytest.param("T0.input_schema['properties'] = {'tool': {'type': 'string'}}", "tool", id="a parameter hosts cannot send"),
+    pytest.param(
+        "T0.input_schema['properties'] = {'tool': {'type': 'string'}}", "tool", id="a parameter hosts cannot send"
+    ),
     pytest.param("T0.input_schema['oneOf'] = [{}]", "oneOf", id="a combinator at the top"),
 ]
 
@@ -215,8 +226,12 @@ def test_of_two_families_that_meet_in_a_tools_name_the_shorter_one_has_it_also_w
 def test_a_broken_family_does_not_hide_a_sound_one_with_a_longer_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = catalog(tmp_path, monkeypatch, plugin(tmp_path, "broken-e", "e", change="raise RuntimeError"),
-                    plugin(tmp_path, "sound-ef", "e_f"))
+    found = catalog(
+        tmp_path,
+        monkeypatch,
+        plugin(tmp_path, "broken-e", "e", change="raise RuntimeError"),
+        plugin(tmp_path, "sound-ef", "e_f"),
+    )
 
     assert found.find("e_f_go")[0].name == "e_f"
     with pytest.raises(ExecutionError, match="cannot be loaded"):
@@ -243,8 +258,12 @@ def test_a_family_cannot_have_a_name_whose_scopes_mean_something_else(
 
 
 def test_a_disabled_tool_or_family_is_not_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = catalog(tmp_path, monkeypatch, plugin(tmp_path, "d-one", "alpha", tools=["alpha_a", "alpha_b"]),
-                    plugin(tmp_path, "d-two", "beta"))
+    found = catalog(
+        tmp_path,
+        monkeypatch,
+        plugin(tmp_path, "d-one", "alpha", tools=["alpha_a", "alpha_b"]),
+        plugin(tmp_path, "d-two", "beta"),
+    )
 
     assert found.disable(["alpha_a", "beta"]) == []
     assert [tool.name for _, tool in found.tools()] == ["alpha_b"]
@@ -268,7 +287,9 @@ def test_a_broken_plugin_changes_neither_verify_nor_the_calls_of_others(tmp_path
 
     listed = run(*before, "list", env=env)
     verified = run(*before, "verify", stdin=TOKEN.encode(), env=env)
-    called = run(*before, "call", "trouble", "--token-stdin", "--params", '{"how": "nothing"}', stdin=TOKEN.encode(), env=env)
+    called = run(
+        *before, "call", "trouble", "--token-stdin", "--params", '{"how": "nothing"}', stdin=TOKEN.encode(), env=env
+    )
     broken = run(*before, "call", "broken_go", "--token-stdin", stdin=TOKEN.encode(), env=env)
 
     assert "trouble" in {tool["name"] for tool in listed.document}
@@ -280,10 +301,14 @@ def test_a_broken_plugin_changes_neither_verify_nor_the_calls_of_others(tmp_path
 
 
 def test_the_core_runs_without_any_tool(tmp_path: Path) -> None:
-    code = ("import sys; sys.modules['clitool_tools'] = None; sys.argv = ['clitool', 'list'];"
-            "from clitool.__main__ import main; main()")
+    code = (
+        "import sys; sys.modules['clitool_tools'] = None; sys.argv = ['clitool', 'list'];"
+        "from clitool.__main__ import main; main()"
+    )
 
-    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, check=False, env=environment(), cwd=tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", code], capture_output=True, check=False, env=environment(), cwd=tmp_path
+    )
 
     assert (done.returncode, done.stdout) == (0, b"[]\n")
 
@@ -292,7 +317,16 @@ def test_params_and_results_pass_unchanged_between_plugin_and_caller(tmp_path: P
     path = write_clients(tmp_path / "c", {"clients": {"anna": client("trouble:use")}})
     value: dict[str, Any] = {"text": "\u0000\u00e9\U0001f600\u2028</script>", "items": [[], [[""]]]}
 
-    result = run("--clients", str(path), "call", "trouble_echo", "--token-stdin", "--params", json.dumps(value),
-                 stdin=TOKEN.encode(), env=environment(PYTHONPATH=PLUGINS))
+    result = run(
+        "--clients",
+        str(path),
+        "call",
+        "trouble_echo",
+        "--token-stdin",
+        "--params",
+        json.dumps(value),
+        stdin=TOKEN.encode(),
+        env=environment(PYTHONPATH=PLUGINS),
+    )
 
     assert result.document["result"] == {**value, "mode": "x"}

@@ -122,12 +122,24 @@ BAD = [
     pytest.param(entry(top={"log": {"keep_days": True}}), "whole number", id="days as a boolean"),
     pytest.param(entry(top={"log": {"directory": ""}}), "path of a folder", id="an empty folder"),
     pytest.param(entry(top={"log": None}), "must be a mapping", id="log null"),
-    pytest.param(entry(tokens=[{"id": "a", "sha256": D1}, {"id": "b", "sha256": D1.upper()}]), "same digest",
-                 id="one digest twice"),
+    pytest.param(
+        entry(tokens=[{"id": "a", "sha256": D1}, {"id": "b", "sha256": D1.upper()}]),
+        "same digest",
+        id="one digest twice",
+    ),
     pytest.param(entry(tokens=[{"id": "a", "sha256": D1}, {"id": "a", "sha256": D2}]), "same id", id="one id twice"),
-    pytest.param(entry(top={"clients": {"a": {"tokens": [{"id": "t", "sha256": D1}], "scopes": ["x:y"]},
-                                        "b": {"tokens": [{"id": "t", "sha256": D1}], "scopes": ["x:y"]}}}),
-                 "same digest", id="one digest under two clients"),
+    pytest.param(
+        entry(
+            top={
+                "clients": {
+                    "a": {"tokens": [{"id": "t", "sha256": D1}], "scopes": ["x:y"]},
+                    "b": {"tokens": [{"id": "t", "sha256": D1}], "scopes": ["x:y"]},
+                }
+            }
+        ),
+        "same digest",
+        id="one digest under two clients",
+    ),
     pytest.param("clients: {'a b': {scopes: [x:y]}}", "client's name", id="a client's name with a blank"),
     pytest.param("clients: {a: {scopes: [x:y]}, a: {scopes: [x:z]}}", "stands here twice", id="a client twice"),
 ]
@@ -149,7 +161,8 @@ def test_a_problem_names_client_key_and_line() -> None:
 
     assert caught.value.problems == [
         "/etc/clitool/clients.yaml:4: clients.anna.tokns: unknown key; did you mean 'tokens'?",
-        "/etc/clitool/clients.yaml:6: clients.ben.scopes: must be a list of at least one scope, for example [file:read]",
+        "/etc/clitool/clients.yaml:6: clients.ben.scopes: must be a list of at least one scope, "
+        "for example [file:read]",
     ]
 
 
@@ -171,11 +184,18 @@ def test_a_token_is_valid_through_its_last_day(more: dict[str, Any], valid: bool
 
 
 @settings(deadline=None, derandomize=True)
-@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(),
-                    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
 def test_any_document_is_read_or_refused_but_never_crashes(document: Any) -> None:
-    for text in (yaml.safe_dump(document), yaml.safe_dump({"clients": {"a": document}}),
-                 yaml.safe_dump({"clients": {"a": {"scopes": ["a:b"], "tokens": [document]}}, "roles": document})):
+    for text in (
+        yaml.safe_dump(document),
+        yaml.safe_dump({"clients": {"a": document}}),
+        yaml.safe_dump({"clients": {"a": {"scopes": ["a:b"], "tokens": [document]}}, "roles": document}),
+    ):
         try:
             clients(text)
         except ClientsFileError as error:

@@ -34,8 +34,9 @@ FOUND = [
     pytest.param(None, {"HOME": "relative", "XDG_CONFIG_HOME": "also/relative"}, None, id="a relative HOME is none"),
     pytest.param(None, {"XDG_CONFIG_HOME": "{home}/config"}, None, id="no HOME, no user's folder"),
     pytest.param(None, {"HOME": "{home}"}, "{home}/.config/clitool/clients.yaml", id="the user's folder"),
-    pytest.param(None, {"HOME": "/h", "XDG_CONFIG_HOME": "{home}/.config"}, "{home}/.config/clitool/clients.yaml",
-                 id="XDG"),
+    pytest.param(
+        None, {"HOME": "/h", "XDG_CONFIG_HOME": "{home}/.config"}, "{home}/.config/clitool/clients.yaml", id="XDG"
+    ),
 ]
 
 
@@ -51,7 +52,9 @@ def test_the_file_is_found_in_a_fixed_order(
     assert found == (expected and expected.format(home=home))
 
 
-@pytest.mark.parametrize("value", ["", "clients.yaml", "./clients.yaml"], ids=["empty", "relative", "relative with a dot"])
+@pytest.mark.parametrize(
+    "value", ["", "clients.yaml", "./clients.yaml"], ids=["empty", "relative", "relative with a dot"]
+)
 def test_a_variable_that_is_no_absolute_path_is_an_error(value: str) -> None:
     """An unset name in a unit file must not fall back to another file, nor a working folder bring one."""
     with pytest.raises(ClientsFileError):
@@ -158,7 +161,9 @@ def test_a_folder_of_another_user_is_refused_unless_trusted(as_root: None, tmp_p
     assert read(str(path), trust=True) == b"text"
 
 
-@pytest.mark.parametrize("folder_mode", [0o755, 0o711], ids=["everyone lists the folder", "nobody else lists the folder"])
+@pytest.mark.parametrize(
+    "folder_mode", [0o755, 0o711], ids=["everyone lists the folder", "nobody else lists the folder"]
+)
 def test_a_file_of_roots_serves_an_unprivileged_user(as_root: None, shared_path: Path, folder_mode: int) -> None:
     path = write_clients(shared_path / "c", "text")
     path.parent.chmod(folder_mode)
@@ -186,7 +191,9 @@ def test_a_relative_path_in_a_folder_that_is_gone_is_said(tmp_path: Path) -> Non
     folder.mkdir()
     script = 'rmdir "$PWD"; exec "$0" --clients clients.yaml verify'
 
-    done = subprocess.run(["/bin/sh", "-c", script, CLITOOL], cwd=folder, env=environment(), capture_output=True, check=False)
+    done = subprocess.run(
+        ["/bin/sh", "-c", script, CLITOOL], cwd=folder, env=environment(), capture_output=True, check=False
+    )
 
     assert Result(done.returncode, done.stdout, done.stderr).verdict == ("execution_error", "clients_file")
     assert b"absolute path" in done.stderr

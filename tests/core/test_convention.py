@@ -41,7 +41,9 @@ TOKENS = [
     pytest.param(b" " + GOOD + b"\n", REJECTED, id="T7 leading blank"),
     pytest.param(GOOD + b" \n", REJECTED, id="T7 trailing blank"),
     pytest.param(GOOD + b"\t\n", REJECTED, id="T7 tab"),
-    pytest.param(b" to\tken \xe4\xff \n", None, id="T7 T8 blanks, tab and bytes that are no UTF-8, all part of the token"),
+    pytest.param(
+        b" to\tken \xe4\xff \n", None, id="T7 T8 blanks, tab and bytes that are no UTF-8, all part of the token"
+    ),
     pytest.param(b"\xe4\xff\xfe\n", REJECTED, id="T8 not UTF-8"),
     pytest.param(b"\x1b[2J\x07\n", REJECTED, id="T8 control characters"),
     pytest.param(b"x" * 8192 + b"\n", None, id="T9 at the limit"),
@@ -85,8 +87,14 @@ def test_verify_reads_the_token_in_the_same_way(clitool: Clitool, stdin: bytes, 
 def test_t1_without_token_stdin_nothing_is_read(clients_path: Path) -> None:
     """T1: no --token-stdin, no look at standard input, no access."""
     read, write = os.pipe()  # stays open, so that reading to its end would hang
-    done = subprocess.run([CLITOOL, "--clients", str(clients_path), "call", "trouble"], stdin=read, capture_output=True,
-                          env=environment(PYTHONPATH=PLUGINS), timeout=30, check=False)
+    done = subprocess.run(
+        [CLITOOL, "--clients", str(clients_path), "call", "trouble"],
+        stdin=read,
+        capture_output=True,
+        env=environment(PYTHONPATH=PLUGINS),
+        timeout=30,
+        check=False,
+    )
     os.close(read)
     os.close(write)
 
@@ -94,8 +102,12 @@ def test_t1_without_token_stdin_nothing_is_read(clients_path: Path) -> None:
 
 
 def test_t3_a_pipe_that_stays_open_is_read_to_its_first_line_only(clients_path: Path) -> None:
-    process = subprocess.Popen([CLITOOL, "--clients", str(clients_path), "verify"], stdin=subprocess.PIPE,
-                               stdout=subprocess.PIPE, env=environment())
+    process = subprocess.Popen(
+        [CLITOOL, "--clients", str(clients_path), "verify"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=environment(),
+    )
     assert process.stdin
     assert process.stdout
     process.stdin.write(GOOD + b"\n")
@@ -107,8 +119,12 @@ def test_t3_a_pipe_that_stays_open_is_read_to_its_first_line_only(clients_path: 
 
 
 def test_t3_a_token_may_arrive_in_pieces(clients_path: Path) -> None:
-    process = subprocess.Popen([CLITOOL, "--clients", str(clients_path), "verify"], stdin=subprocess.PIPE,
-                               stdout=subprocess.PIPE, env=environment())
+    process = subprocess.Popen(
+        [CLITOOL, "--clients", str(clients_path), "verify"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=environment(),
+    )
     assert process.stdin
     for byte in GOOD + b"\n":
         process.stdin.write(bytes([byte]))
@@ -122,8 +138,14 @@ def test_t3_a_token_may_arrive_in_pieces(clients_path: Path) -> None:
 @pytest.mark.parametrize("words", [("call", "trouble", "--token-stdin"), ("verify",)], ids=["call", "verify"])
 def test_t3_a_terminal_is_refused_at_once_with_a_hint(clients_path: Path, words: tuple[str, ...]) -> None:
     leader, terminal = pty.openpty()
-    done = subprocess.run([CLITOOL, "--clients", str(clients_path), *words], stdin=terminal, capture_output=True,
-                          env=environment(PYTHONPATH=PLUGINS), timeout=30, check=False)
+    done = subprocess.run(
+        [CLITOOL, "--clients", str(clients_path), *words],
+        stdin=terminal,
+        capture_output=True,
+        env=environment(PYTHONPATH=PLUGINS),
+        timeout=30,
+        check=False,
+    )
     os.close(leader)
     os.close(terminal)
 
@@ -154,7 +176,9 @@ def test_t11_a_token_file_serves_people(clitool: Clitool, tmp_path: Path, words:
     assert result.document.get("name", "anna") == "anna"
 
 
-@pytest.mark.parametrize("path", ["/nowhere/token", "/", "/dev/null", ""], ids=["missing", "folder", "empty", "no name"])
+@pytest.mark.parametrize(
+    "path", ["/nowhere/token", "/", "/dev/null", ""], ids=["missing", "folder", "empty", "no name"]
+)
 def test_t11_a_token_file_without_a_token_is_said(clitool: Clitool, path: str) -> None:
     """Not even the client for empty tokens stands in for it: a person meant to be somebody."""
     for before in ((), ("--empty-token-client", "host")):
@@ -215,7 +239,9 @@ def test_t2_nothing_else_reaches_the_client_for_empty_tokens(clitool: Clitool, n
 
 
 def test_t2_a_good_token_counts_before_the_client_for_empty_ones(clitool: Clitool) -> None:
-    result = clitool("--empty-token-client", "host", "call", "trouble_forbidden", "--token-stdin", stdin=b"wild-token\n")
+    result = clitool(
+        "--empty-token-client", "host", "call", "trouble_forbidden", "--token-stdin", stdin=b"wild-token\n"
+    )
 
     assert result.document["code"] == "invalid_params"  # past the scope, which `host` lacks
 
@@ -233,8 +259,10 @@ def test_t2_verify_never_knows_the_client_for_empty_tokens(clitool: Clitool) -> 
         pytest.param("clients: [", id="L1 not YAML"),
         pytest.param("{}", id="L1 nothing in it"),
         pytest.param('{"clients": {}, "typo": 1}', id="L1 wrong structure"),
-        pytest.param(json.dumps({"clients": {"a": client("x:y")}, "tools": {"disabled": ["no_such"]}}),
-                     id="L1 unknown tool disabled"),
+        pytest.param(
+            json.dumps({"clients": {"a": client("x:y")}, "tools": {"disabled": ["no_such"]}}),
+            id="L1 unknown tool disabled",
+        ),
     ],
 )
 def test_l1_list_is_whole_and_0_without_a_usable_clients_file(clitool: Clitool, tmp_path: Path, broken: str) -> None:
@@ -309,7 +337,9 @@ def test_l9_the_order_is_that_of_the_names_and_the_form_compact(clitool: Clitool
 
 def test_l11_standard_input_is_ignored(clitool: Clitool) -> None:
     read, write = os.pipe()
-    done = subprocess.run([CLITOOL, "list"], stdin=read, capture_output=True, env=environment(), timeout=30, check=False)
+    done = subprocess.run(
+        [CLITOOL, "list"], stdin=read, capture_output=True, env=environment(), timeout=30, check=False
+    )
     os.close(read)
     os.close(write)
 
@@ -329,7 +359,9 @@ def test_l11_standard_input_is_ignored(clitool: Clitool) -> None:
         pytest.param(0o620, id="V2 the group may write it"),
     ],
 )
-def test_v1_trouble_of_ours_is_status_1_with_a_line_and_a_document(clitool: Clitool, tmp_path: Path, broken: Any) -> None:
+def test_v1_trouble_of_ours_is_status_1_with_a_line_and_a_document(
+    clitool: Clitool, tmp_path: Path, broken: Any
+) -> None:
     """V1-V3: a clients file that cannot be used lets nobody in, and says so."""
     path = tmp_path / "none.yaml"
     if broken is not None:
@@ -347,8 +379,11 @@ def test_v1_trouble_of_ours_is_status_1_with_a_line_and_a_document(clitool: Clit
 def test_v5_success_has_three_keys(clitool: Clitool) -> None:
     result = clitool("verify", stdin=GOOD)
 
-    assert result.document == {"authenticated": True, "name": "anna",
-                               "scopes": ["calculator:use", "logmcp:read", "trouble:use"]}
+    assert result.document == {
+        "authenticated": True,
+        "name": "anna",
+        "scopes": ["calculator:use", "logmcp:read", "trouble:use"],
+    }
 
 
 def test_v8_wildcards_are_expanded_and_never_cover_the_host(clitool: Clitool) -> None:
@@ -377,16 +412,36 @@ def test_v8_what_is_disabled_adds_nothing_to_a_wildcard(clitool: Clitool, tmp_pa
 ORDER = [
     pytest.param(("call", "no_such", "--tokn-stdin"), GOOD, ("invalid_params", "usage"), id="usage before token"),
     pytest.param(("call", "no_such", "--token-stdin"), b"wrong", REJECTED, id="C1 token before tool"),
-    pytest.param(("call", "no_such", "--token-stdin", "--params", "@/etc/none"), GOOD, ("tool_not_found", "tool_unknown"),
-                 id="tool before params"),
-    pytest.param(("call", "trouble_forbidden", "--token-stdin", "--params", "@/etc/none"), GOOD,
-                 ("scope_denied", "scope_missing"), id="C2 scope before params"),
-    pytest.param(("call", "trouble_forbidden", "--token-stdin", "--params", "{"), GOOD,
-                 ("scope_denied", "scope_missing"), id="C2 scope before parsing"),
-    pytest.param(("call", "trouble", "--token-stdin", "--params", "{"), GOOD, ("invalid_params", "params_json"),
-                 id="parsing before schema"),
-    pytest.param(("call", "trouble", "--token-stdin", "--params", '{"how": 1}'), GOOD, ("invalid_params", "schema"),
-                 id="schema before execution"),
+    pytest.param(
+        ("call", "no_such", "--token-stdin", "--params", "@/etc/none"),
+        GOOD,
+        ("tool_not_found", "tool_unknown"),
+        id="tool before params",
+    ),
+    pytest.param(
+        ("call", "trouble_forbidden", "--token-stdin", "--params", "@/etc/none"),
+        GOOD,
+        ("scope_denied", "scope_missing"),
+        id="C2 scope before params",
+    ),
+    pytest.param(
+        ("call", "trouble_forbidden", "--token-stdin", "--params", "{"),
+        GOOD,
+        ("scope_denied", "scope_missing"),
+        id="C2 scope before parsing",
+    ),
+    pytest.param(
+        ("call", "trouble", "--token-stdin", "--params", "{"),
+        GOOD,
+        ("invalid_params", "params_json"),
+        id="parsing before schema",
+    ),
+    pytest.param(
+        ("call", "trouble", "--token-stdin", "--params", '{"how": 1}'),
+        GOOD,
+        ("invalid_params", "schema"),
+        id="schema before execution",
+    ),
 ]
 
 
@@ -464,7 +519,9 @@ PARAMS = [
     pytest.param('{"n": 5.5}', "schema", id="C18 half an integer"),
     pytest.param('{"n": -0.0}', {"n": 0, "mode": "x"}, id="C18 minus zero"),
     pytest.param('{"n": -1}', "schema", id="C18 below the minimum"),
-    pytest.param('{"n": 9007199254740993}', {"n": "9007199254740993", "mode": "x"}, id="C18 a large integer keeps its digits"),
+    pytest.param(
+        '{"n": 9007199254740993}', {"n": "9007199254740993", "mode": "x"}, id="C18 a large integer keeps its digits"
+    ),
     pytest.param('{"nested": {}}', {"nested": {"a": 1}, "mode": "x"}, id="C17 defaults inside objects"),
     pytest.param('{"mode": "z"}', "schema", id="not in the enumeration"),
     pytest.param('{"mode": null}', "schema", id="null is not absent"),
@@ -508,7 +565,7 @@ def test_c8_bytes_that_are_no_utf8_are_refused(clitool: Clitool) -> None:
 
 
 def test_c10_a_parameter_file_is_relative_to_the_working_folder(clitool: Clitool, tmp_path: Path) -> None:
-    (tmp_path / "p.json").write_bytes(b"\xef\xbb\xbf{\r\n\"text\": \"from a file\"}\r\n")  # C9
+    (tmp_path / "p.json").write_bytes(b'\xef\xbb\xbf{\r\n"text": "from a file"}\r\n')  # C9
 
     result = clitool("call", "trouble_echo", "--token-stdin", "--params", "@p.json", stdin=GOOD, cwd=str(tmp_path))
 
@@ -570,8 +627,12 @@ def test_c12_the_rest_may_arrive_in_pieces_on_a_pipe_that_does_not_block(clients
     read, write = os.pipe()
     os.set_blocking(read, False)
     words = ["call", "trouble_echo", "--token-stdin", "--params", "@-"]
-    process = subprocess.Popen([CLITOOL, "--clients", str(clients_path), *words], stdin=read, stdout=subprocess.PIPE,
-                               env=environment(PYTHONPATH=PLUGINS))
+    process = subprocess.Popen(
+        [CLITOOL, "--clients", str(clients_path), *words],
+        stdin=read,
+        stdout=subprocess.PIPE,
+        env=environment(PYTHONPATH=PLUGINS),
+    )
     os.close(read)
     for piece in (GOOD + b"\n", b'{"text":', b'"a"}'):
         os.write(write, piece)
@@ -587,8 +648,13 @@ def test_c12_standard_input_that_cannot_be_read_is_empty(clients_path: Path, tmp
     token.write_bytes(GOOD)
     words = ["call", "trouble_echo", "--token-file", str(token), "--params", "@-"]
     with open(os.devnull, "wb") as write_only:
-        done = subprocess.run([CLITOOL, "--clients", str(clients_path), *words], stdin=write_only, capture_output=True,
-                              env=environment(PYTHONPATH=PLUGINS), check=False)
+        done = subprocess.run(
+            [CLITOOL, "--clients", str(clients_path), *words],
+            stdin=write_only,
+            capture_output=True,
+            env=environment(PYTHONPATH=PLUGINS),
+            check=False,
+        )
 
     assert Result(done.returncode, done.stdout, done.stderr).verdict == ("invalid_params", "params_json")
 
@@ -607,27 +673,39 @@ USAGE = [
     pytest.param(("call", "trouble", "--params"), ("invalid_params", "usage"), id="C23 a value is missing"),
     pytest.param(("call", "trouble", "--parms", "{}"), ("invalid_params", "usage"), id="C23 unknown option"),
     pytest.param(("call", "trouble", "--token-stdin", "--token-stdin"), ("invalid_params", "usage"), id="C14 repeated"),
-    pytest.param(("call", "trouble", "--params", "{}", "--params={}"), ("invalid_params", "usage"), id="C14 repeated with ="),
-    pytest.param(("--timeout", "9", "--timeout", "9", "list"), ("invalid_params", "usage"), id="C14 repeated, with a value"),
+    pytest.param(
+        ("call", "trouble", "--params", "{}", "--params={}"), ("invalid_params", "usage"), id="C14 repeated with ="
+    ),
+    pytest.param(
+        ("--timeout", "9", "--timeout", "9", "list"), ("invalid_params", "usage"), id="C14 repeated, with a value"
+    ),
     pytest.param(("call", "trouble", "--tok"), ("invalid_params", "usage"), id="C14 abbreviation"),
     pytest.param(("call", "trouble", "--token-stdin=yes"), ("invalid_params", "usage"), id="C14 value for a flag"),
     pytest.param(("call", "trouble", "{}"), ("invalid_params", "usage"), id="C23 a word too many"),
-    pytest.param(("call", "trouble", "--clients", "x"), ("invalid_params", "usage"), id="global option after the command"),
+    pytest.param(
+        ("call", "trouble", "--clients", "x"), ("invalid_params", "usage"), id="global option after the command"
+    ),
     pytest.param(("--token-stdin", "verify"), ("invalid_params", "usage"), id="option of the command before it"),
     pytest.param(("--bogus", "list"), ("invalid_params", "usage"), id="C23 unknown option before the command"),
     pytest.param(("--timeout", "0", "call", "trouble"), ("invalid_params", "usage"), id="timeout 0"),
     pytest.param(("--timeout", "nan", "call", "trouble"), ("invalid_params", "usage"), id="timeout nan"),
     pytest.param(("--timeout", "1h", "call", "trouble"), ("invalid_params", "usage"), id="timeout with a unit"),
-    pytest.param(("call", "trouble", "--token-stdin", "--token-file", "x"), ("invalid_params", "usage"), id="two tokens"),
+    pytest.param(
+        ("call", "trouble", "--token-stdin", "--token-file", "x"), ("invalid_params", "usage"), id="two tokens"
+    ),
     pytest.param(("verify", "x"), ("invalid_params", "usage"), id="verify with a word"),
     pytest.param(("list", "--all"), ("invalid_params", "usage"), id="list with an option"),
-    pytest.param(("call", "--bogus", "--token-stdin"), ("tool_not_found", "tool_unknown"), id="C15 a tool like an option"),
+    pytest.param(
+        ("call", "--bogus", "--token-stdin"), ("tool_not_found", "tool_unknown"), id="C15 a tool like an option"
+    ),
     pytest.param(("call", "-x", "--token-stdin"), ("tool_not_found", "tool_unknown"), id="C15 a tool with a dash"),
     pytest.param(("call", "--", "trouble", "--token-stdin"), ("invalid_params", "schema"), id="C15 double dash"),
     pytest.param(("call", "Trouble", "--token-stdin"), ("tool_not_found", "tool_unknown"), id="C15 capital letter"),
     pytest.param(("call", "", "--token-stdin"), ("tool_not_found", "tool_unknown"), id="C15 empty name"),
     pytest.param(("call", "../trouble", "--token-stdin"), ("tool_not_found", "tool_unknown"), id="C15 a path"),
-    pytest.param(("call", "x" * 10_000, "--token-stdin"), ("tool_not_found", "tool_unknown"), id="C15 10 000 characters"),
+    pytest.param(
+        ("call", "x" * 10_000, "--token-stdin"), ("tool_not_found", "tool_unknown"), id="C15 10 000 characters"
+    ),
     pytest.param(("call", "trouble\n", "--token-stdin"), ("tool_not_found", "tool_unknown"), id="C15 a newline"),
     pytest.param(("call", b"trouble\xff", "--token-stdin"), ("tool_not_found", "tool_unknown"), id="C15 no UTF-8"),
 ]
@@ -638,9 +716,13 @@ def test_a_wrong_command_line_is_answered_with_a_document(clitool: Clitool, word
     assert clitool(*words, stdin=GOOD).verdict == verdict
 
 
-@pytest.mark.parametrize("words", [(), ("bogus",), ("--",), ("--bogus", "x"), ("--clients",), ("--timeout", "1")], ids=str)
+@pytest.mark.parametrize(
+    "words", [(), ("bogus",), ("--",), ("--bogus", "x"), ("--clients",), ("--timeout", "1")], ids=str
+)
 def test_c23_an_unknown_command_is_usage_and_a_document_and_2(words: tuple[str, ...]) -> None:
-    done = subprocess.run([CLITOOL, *words], capture_output=True, env=environment(), check=False, stdin=subprocess.DEVNULL)
+    done = subprocess.run(
+        [CLITOOL, *words], capture_output=True, env=environment(), check=False, stdin=subprocess.DEVNULL
+    )
 
     document = json.loads(done.stdout)
     assert done.returncode == 2
@@ -691,8 +773,10 @@ def test_c28_the_locale_does_not_matter(call: Clitool) -> None:
 
 def test_c32_many_calls_at_once_do_not_disturb_each_other(clients_path: Path) -> None:
     words = [CLITOOL, "--clients", str(clients_path), "call", "trouble", "--token-stdin", *OK_PARAMS]
-    processes = [subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                  env=environment(PYTHONPATH=PLUGINS)) for _ in range(10)]
+    processes = [
+        subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment(PYTHONPATH=PLUGINS))
+        for _ in range(10)
+    ]
     answers = [json.loads(process.communicate(GOOD)[0]) for process in processes]
 
     assert len({answer["result"]["pid"] for answer in answers}) == len(processes)

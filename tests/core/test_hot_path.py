@@ -18,18 +18,96 @@ if TYPE_CHECKING:
 PROGRAM = str(Path(__file__).parents[1] / "loaded_modules.py")
 
 # Too heavy for a process that lives for a hundredth of a second (tenths of a call each, jsonschema several calls).
-HEAVY = {"argparse", "asyncio", "attr", "attrs", "click", "concurrent", "ctypes", "dataclasses", "decimal", "difflib",
-         "email", "importlib.metadata", "inspect", "jsonschema", "logging", "pathlib", "pydantic", "referencing", "rich",
-         "ruamel", "secrets", "shutil", "socket", "sqlglot", "ssl", "statistics", "subprocess", "tempfile", "traceback",
-         "typer", "typing", "typing_extensions", "urllib", "uuid", "zipfile"}
+HEAVY = {
+    "argparse",
+    "asyncio",
+    "attr",
+    "attrs",
+    "click",
+    "concurrent",
+    "ctypes",
+    "dataclasses",
+    "decimal",
+    "difflib",
+    "email",
+    "importlib.metadata",
+    "inspect",
+    "jsonschema",
+    "logging",
+    "pathlib",
+    "pydantic",
+    "referencing",
+    "rich",
+    "ruamel",
+    "secrets",
+    "shutil",
+    "socket",
+    "sqlglot",
+    "ssl",
+    "statistics",
+    "subprocess",
+    "tempfile",
+    "traceback",
+    "typer",
+    "typing",
+    "typing_extensions",
+    "urllib",
+    "uuid",
+    "zipfile",
+}
 
 # What PyYAML, json, hashlib and hmac bring along on the supported Pythons.
-SHARED = {"base64", "binascii", "collections", "copyreg", "cython_runtime", "datetime", "enum", "fcntl", "functools",
-          "hashlib", "hmac", "itertools", "json", "keyword", "math", "operator", "re", "reprlib", "resource", "select",
-          "signal", "struct", "types", "warnings", "yaml", "zoneinfo", "copy", "weakref", "__future__", "errno", "grp", "pwd"}
+SHARED = {
+    "base64",
+    "binascii",
+    "collections",
+    "copyreg",
+    "cython_runtime",
+    "datetime",
+    "enum",
+    "fcntl",
+    "functools",
+    "hashlib",
+    "hmac",
+    "itertools",
+    "json",
+    "keyword",
+    "math",
+    "operator",
+    "re",
+    "reprlib",
+    "resource",
+    "select",
+    "signal",
+    "struct",
+    "types",
+    "warnings",
+    "yaml",
+    "zoneinfo",
+    "copy",
+    "weakref",
+    "__future__",
+    "errno",
+    "grp",
+    "pwd",
+}
 
-READ = {"answer", "access", "arguments", "clients", "clients_file", "clients_rules", "errors", "lean", "log", "machine", "scopes",
-        "strict_yaml", "tokens", "worker"}
+READ = {
+    "answer",
+    "access",
+    "arguments",
+    "clients",
+    "clients_file",
+    "clients_rules",
+    "errors",
+    "lean",
+    "log",
+    "machine",
+    "scopes",
+    "strict_yaml",
+    "tokens",
+    "worker",
+}
 TOOLS = {"catalog", "entry_points", "family", "quick_schema", "registration", "schema", "tool_schema"}
 PIPELINE = {"family", "pipeline", "places", "references", "settings", "tool"}
 CALL = READ | TOOLS | PIPELINE | {"calling", "journal", "params"}
@@ -45,8 +123,13 @@ def loaded(tmp_path: Path) -> Loaded:
 
     def modules(*words: str) -> set[str]:
         report = tmp_path / "modules"
-        done = subprocess.run([sys.executable, "-P", PROGRAM, "--clients", str(path), *words], input=TOKEN.encode(),
-                              capture_output=True, env=environment(LOADED_MODULES=str(report)), check=False)
+        done = subprocess.run(
+            [sys.executable, "-P", PROGRAM, "--clients", str(path), *words],
+            input=TOKEN.encode(),
+            capture_output=True,
+            env=environment(LOADED_MODULES=str(report)),
+            check=False,
+        )
         assert done.returncode == 0, done
         return set(report.read_text().split()) - bare()
 
@@ -54,8 +137,9 @@ def loaded(tmp_path: Path) -> Loaded:
 
 
 def bare() -> set[str]:
-    done = subprocess.run([sys.executable, "-c", "import sys; print(*sys.modules)"], capture_output=True, check=True,
-                          env=environment())
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys; print(*sys.modules)"], capture_output=True, check=True, env=environment()
+    )
     return set(done.stdout.decode().split())
 
 
@@ -92,7 +176,9 @@ def test_calculator_imports_its_own_family_only(loaded: Loaded) -> None:
     names = loaded("call", "calculator", "--token-stdin", "--params", '{"function": "add", "a": 1, "b": 2}')
 
     assert own(names) <= CALL | {"log_days", "private_folder"}
-    assert all(f"{name}.".startswith("clitool_tools.calculator.") for name in names if name.startswith("clitool_tools."))
+    assert all(
+        f"{name}.".startswith("clitool_tools.calculator.") for name in names if name.startswith("clitool_tools.")
+    )
     assert foreign(names) <= SHARED
     assert not heavy(names)
 

@@ -32,7 +32,9 @@ def name(path: Path) -> str:
 
 @pytest.mark.parametrize("path", CORE, ids=name)
 def test_the_core_names_no_tool_and_imports_no_driver(path: Path) -> None:
-    allowed = {"sqlite3"} if path.name in {"state.py", "state_file.py", "sample.py"} else set()  # its own store, its sample
+    allowed = (
+        {"sqlite3"} if path.name in {"state.py", "state_file.py", "sample.py"} else set()
+    )  # its own store, its sample
 
     tops = {module.partition(".")[0] for module in imports(path)}
 
@@ -52,8 +54,16 @@ def test_a_tool_imports_the_plugin_api_and_its_own_family_only(path: Path) -> No
             assert f"{module}.".startswith(f"clitool_tools.{family}."), module
 
 
-@pytest.mark.parametrize("path", [path for path in CORE if path.name not in {"__main__.py", "door.py", "entry_points.py", "worker.py"}
-                                  and path.name not in {"cli.py", "door.py"}], ids=name)
+@pytest.mark.parametrize(
+    "path",
+    [
+        path
+        for path in CORE
+        if path.name not in {"__main__.py", "door.py", "entry_points.py", "worker.py"}
+        and path.name not in {"cli.py", "door.py"}
+    ],
+    ids=name,
+)
 def test_only_doors_read_the_command_line_and_the_environment(path: Path) -> None:
     names = {ast.unparse(node) for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Attribute)}
 

@@ -128,8 +128,33 @@ def test_without_a_spelling_of_the_root_no_absolute_path_is_accepted() -> None:
 
 
 PIECES = st.sampled_from(
-    ["..", ".", "", "a.txt", "sub", "dir", "up", "all", "in", "link.txt", "deep", "b.txt", "c.txt", "outside", "root",
-     "etc", "passwd", "...", ".. ", "\uff0e\uff0e", "%2e%2e", "..\\", "..\0", "~", "nul"]
+    [
+        "..",
+        ".",
+        "",
+        "a.txt",
+        "sub",
+        "dir",
+        "up",
+        "all",
+        "in",
+        "link.txt",
+        "deep",
+        "b.txt",
+        "c.txt",
+        "outside",
+        "root",
+        "etc",
+        "passwd",
+        "...",
+        ".. ",
+        "\uff0e\uff0e",
+        "%2e%2e",
+        "..\\",
+        "..\0",
+        "~",
+        "nul",
+    ]
 )
 PATHS = st.one_of(
     st.lists(PIECES, max_size=7).map("/".join),
@@ -312,12 +337,24 @@ def test_a_root_that_is_deleted_is_missing_for_every_path(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("number", "reason"),
     [
-        (errno.ENOENT, "not_found"), (errno.EEXIST, "exists"), (errno.EACCES, "permission"),
-        (errno.EPERM, "permission"), (errno.EROFS, "permission"), (errno.ENOSPC, "no_space"),
-        (errno.EDQUOT, "no_space"), (errno.EFBIG, "no_space"),
-        (errno.ELOOP, "symlink"), (errno.ENOTDIR, "not_directory"), (errno.EISDIR, "is_directory"),
-        (errno.ENXIO, "not_regular"), (errno.ENAMETOOLONG, "bad_path"), (errno.EILSEQ, "bad_path"), (errno.EIO, "io"),
-        (errno.EMFILE, "io"), (errno.ESTALE, "io"), (99999, "io"),
+        (errno.ENOENT, "not_found"),
+        (errno.EEXIST, "exists"),
+        (errno.EACCES, "permission"),
+        (errno.EPERM, "permission"),
+        (errno.EROFS, "permission"),
+        (errno.ENOSPC, "no_space"),
+        (errno.EDQUOT, "no_space"),
+        (errno.EFBIG, "no_space"),
+        (errno.ELOOP, "symlink"),
+        (errno.ENOTDIR, "not_directory"),
+        (errno.EISDIR, "is_directory"),
+        (errno.ENXIO, "not_regular"),
+        (errno.ENAMETOOLONG, "bad_path"),
+        (errno.EILSEQ, "bad_path"),
+        (errno.EIO, "io"),
+        (errno.EMFILE, "io"),
+        (errno.ESTALE, "io"),
+        (99999, "io"),
     ],
 )
 def test_every_fault_of_the_system_has_a_reason_and_no_path(number: int, reason: str) -> None:

@@ -21,9 +21,14 @@ from clitool import lean
 
 ROOT = Path(__file__).parents[2]
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(st.characters(exclude_categories=())),
-    lambda inner: st.lists(inner) | st.tuples(inner) | st.dictionaries(st.text() | st.integers() | st.booleans(), inner),
+    lambda inner: (
+        st.lists(inner) | st.tuples(inner) | st.dictionaries(st.text() | st.integers() | st.booleans(), inner)
+    ),
 )
 
 
@@ -62,7 +67,17 @@ def test_digests_are_those_of_hashlib_and_comparison_that_of_hmac(one: bytes, tw
 
 
 def test_the_numbers_of_signals_are_those_of_signal() -> None:
-    for name in ("SIGTERM", "SIGINT", "SIGCHLD", "SIGKILL", "SIGALRM", "SIG_DFL", "SIG_IGN", "SIG_UNBLOCK", "ITIMER_REAL"):
+    for name in (
+        "SIGTERM",
+        "SIGINT",
+        "SIGCHLD",
+        "SIGKILL",
+        "SIGALRM",
+        "SIG_DFL",
+        "SIG_IGN",
+        "SIG_UNBLOCK",
+        "ITIMER_REAL",
+    ):
         assert getattr(lean.signal, name) == getattr(signal, name)
 
 
@@ -72,12 +87,19 @@ def test_without_the_private_modules_the_public_ones_serve(tmp_path: Path) -> No
         "for name in ('_json', '_signal', '_sha2', '_sha256', '_operator'): sys.modules.setdefault(name, None)\n"
         "sys.modules['_json'] = sys.modules['_sha2'] = sys.modules['_sha256'] = None\n"
         "from clitool import lean\n"
-        "print(lean.dumps({'a': [1, 'é', None, True, 1.5]}), lean.sha256(b'x').hexdigest(), lean.compare_digest(b'a', b'a'))\n"
+        "print(lean.dumps({'a': [1, 'é', None, True, 1.5]}), lean.sha256(b'x').hexdigest(),"
+        " lean.compare_digest(b'a', b'a'))\n"
     )
 
-    done = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, check=True, env=environment(), cwd=tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program], capture_output=True, check=True, env=environment(), cwd=tmp_path
+    )
 
-    assert done.stdout.decode().split() == ['{"a":[1,"\\u00e9",null,true,1.5]}', hashlib.sha256(b"x").hexdigest(), "True"]
+    assert done.stdout.decode().split() == [
+        '{"a":[1,"\\u00e9",null,true,1.5]}',
+        hashlib.sha256(b"x").hexdigest(),
+        "True",
+    ]
 
 
 def test_no_other_module_names_a_private_one() -> None:

@@ -21,11 +21,12 @@ SUITE = Path(__file__).parents[1] / "data" / "json-schema-test-suite" / "draft20
 
 def suite() -> list[tuple[str, Any, Any, bool]]:
     """Return (name, schema, value, valid) of every required case."""
-    return [(f"{path.stem}: {group['description']}: {test['description']}", group["schema"], test["data"],
-             test["valid"])
-            for path in sorted(SUITE.glob("*.json"))
-            for group in json.loads(path.read_text(encoding="utf-8"))
-            for test in group["tests"]]
+    return [
+        (f"{path.stem}: {group['description']}: {test['description']}", group["schema"], test["data"], test["valid"])
+        for path in sorted(SUITE.glob("*.json"))
+        for group in json.loads(path.read_text(encoding="utf-8"))
+        for test in group["tests"]
+    ]
 
 
 def is_valid(value: Any, schema: Any) -> bool:
@@ -50,9 +51,13 @@ def test_the_small_checker_decides_half_of_the_valid_cases_of_the_suite_itself()
 
 def test_with_jsonschema_behind_it_every_case_of_the_suite_comes_out_right() -> None:
     """Rule: beyond remote documents and vocabularies, we mean by a schema what the standard means."""
-    wrong = [name for name, schema, value, valid in suite()
-             if (not problems(value, schema)) != valid
-             and not needs_the_network(schema) and not name.startswith("vocabulary")]
+    wrong = [
+        name
+        for name, schema, value, valid in suite()
+        if (not problems(value, schema)) != valid
+        and not needs_the_network(schema)
+        and not name.startswith("vocabulary")
+    ]
     assert wrong == []
 
 
@@ -99,66 +104,75 @@ def test_the_small_checker_decides_ordinary_parameters_itself() -> None:
     assert fits({"table": "t", "columns": None}, schema)
 
 
-@pytest.mark.parametrize(("value", "schema"), [
-    pytest.param(True, {"type": "integer"}, id="true is no integer"),
-    pytest.param(False, {"type": "number"}, id="false is no number"),
-    pytest.param(True, {"type": ["integer", "null"]}, id="true in a list of types"),
-    pytest.param(1.5, {"type": "integer"}, id="fraction"),
-    pytest.param(float("nan"), {"type": "number"}, id="nan"),
-    pytest.param(float("inf"), {"type": "number"}, id="infinity"),
-    pytest.param(float("inf"), {"type": "integer"}, id="infinity as integer"),
-    pytest.param(float("nan"), {"minimum": 0}, id="nan against a bound"),
-    pytest.param(2**53 + 1, {"maximum": float(2**53)}, id="an int just above a float"),
-    pytest.param(10**400, {"maximum": 1e308}, id="an int beyond every float"),
-    pytest.param(1, {"enum": [True]}, id="one is not true"),
-    pytest.param(True, {"enum": [1]}, id="true is not one"),
-    pytest.param([True], {"const": [1]}, id="nested true"),
-    pytest.param({"a": {"b": 0}}, {"const": {"a": {"b": False}}}, id="nested false"),
-    pytest.param({"a": 1, "b": 2}, {"const": {"a": 1}}, id="const with a key more"),
-    pytest.param("ab", {"maxLength": 1}, id="too long"),
-    pytest.param({}, {"required": ["a"]}, id="required without properties"),
-    pytest.param([1], {"items": False}, id="items false"),
-    pytest.param([], {"minItems": 1}, id="empty array"),
-    pytest.param(["a", "a"], {"uniqueItems": True}, id="twice the same"),
-    pytest.param([1, 1.0], {"uniqueItems": True}, id="twice the same number"),
-    pytest.param({"b": 1}, {"properties": {"a": True}, "additionalProperties": False}, id="unknown key"),
-    pytest.param(1, False, id="false"),
-    pytest.param(1, None, id="no schema"),
-    pytest.param(1, [], id="array as schema"),
-    pytest.param("x", {"type": "text"}, id="unknown type"),
-    pytest.param("x", {"type": ["string", "text"]}, id="unknown type beside a known one"),
-    pytest.param("x", {"type": [["string"]]}, id="malformed type"),
-    pytest.param("x", {"pattern": "("}, id="malformed pattern"),
-    pytest.param("x", {"pattern": 5}, id="pattern of another type"),
-    pytest.param("x", {"maxLength": "9"}, id="malformed bound"),
-    pytest.param("x", {"maxLength": True}, id="true as bound"),
-    pytest.param({"a": 1}, {"properties": [], "additionalProperties": True}, id="malformed properties"),
-    pytest.param({"a": 1}, {"required": "a"}, id="malformed required"),
-    pytest.param("x", {"maxLenght": 1}, id="unknown keyword"),
-    pytest.param(1, {"$ref": "#/$defs/a", "$defs": {"a": True}}, id="reference"),
-    pytest.param(1, {"$id": "http://127.0.0.1/x"}, id="identifier"),
-    pytest.param(1, {"$schema": "http://json-schema.org/draft-04/schema#"}, id="another draft"),
-    pytest.param([1], {"prefixItems": [True], "items": False}, id="items after a prefix"),
-    pytest.param({"ax": 1}, {"patternProperties": {"^a": {}}, "additionalProperties": False}, id="patterns"),
-])
+@pytest.mark.parametrize(
+    ("value", "schema"),
+    [
+        pytest.param(True, {"type": "integer"}, id="true is no integer"),
+        pytest.param(False, {"type": "number"}, id="false is no number"),
+        pytest.param(True, {"type": ["integer", "null"]}, id="true in a list of types"),
+        pytest.param(1.5, {"type": "integer"}, id="fraction"),
+        pytest.param(float("nan"), {"type": "number"}, id="nan"),
+        pytest.param(float("inf"), {"type": "number"}, id="infinity"),
+        pytest.param(float("inf"), {"type": "integer"}, id="infinity as integer"),
+        pytest.param(float("nan"), {"minimum": 0}, id="nan against a bound"),
+        pytest.param(2**53 + 1, {"maximum": float(2**53)}, id="an int just above a float"),
+        pytest.param(10**400, {"maximum": 1e308}, id="an int beyond every float"),
+        pytest.param(1, {"enum": [True]}, id="one is not true"),
+        pytest.param(True, {"enum": [1]}, id="true is not one"),
+        pytest.param([True], {"const": [1]}, id="nested true"),
+        pytest.param({"a": {"b": 0}}, {"const": {"a": {"b": False}}}, id="nested false"),
+        pytest.param({"a": 1, "b": 2}, {"const": {"a": 1}}, id="const with a key more"),
+        pytest.param("ab", {"maxLength": 1}, id="too long"),
+        pytest.param({}, {"required": ["a"]}, id="required without properties"),
+        pytest.param([1], {"items": False}, id="items false"),
+        pytest.param([], {"minItems": 1}, id="empty array"),
+        pytest.param(["a", "a"], {"uniqueItems": True}, id="twice the same"),
+        pytest.param([1, 1.0], {"uniqueItems": True}, id="twice the same number"),
+        pytest.param({"b": 1}, {"properties": {"a": True}, "additionalProperties": False}, id="unknown key"),
+        pytest.param(1, False, id="false"),
+        pytest.param(1, None, id="no schema"),
+        pytest.param(1, [], id="array as schema"),
+        pytest.param("x", {"type": "text"}, id="unknown type"),
+        pytest.param("x", {"type": ["string", "text"]}, id="unknown type beside a known one"),
+        pytest.param("x", {"type": [["string"]]}, id="malformed type"),
+        pytest.param("x", {"pattern": "("}, id="malformed pattern"),
+        pytest.param("x", {"pattern": 5}, id="pattern of another type"),
+        pytest.param("x", {"maxLength": "9"}, id="malformed bound"),
+        pytest.param("x", {"maxLength": True}, id="true as bound"),
+        pytest.param({"a": 1}, {"properties": [], "additionalProperties": True}, id="malformed properties"),
+        pytest.param({"a": 1}, {"required": "a"}, id="malformed required"),
+        pytest.param("x", {"maxLenght": 1}, id="unknown keyword"),
+        pytest.param(1, {"$ref": "#/$defs/a", "$defs": {"a": True}}, id="reference"),
+        pytest.param(1, {"$id": "http://127.0.0.1/x"}, id="identifier"),
+        pytest.param(1, {"$schema": "http://json-schema.org/draft-04/schema#"}, id="another draft"),
+        pytest.param([1], {"prefixItems": [True], "items": False}, id="items after a prefix"),
+        pytest.param({"ax": 1}, {"patternProperties": {"^a": {}}, "additionalProperties": False}, id="patterns"),
+    ],
+)
 def test_what_is_wrong_or_doubtful_is_never_a_yes(value: Any, schema: Any) -> None:
     """Rule: the small checker says yes only when it is sure."""
     assert not fits(value, schema)
 
 
-@pytest.mark.parametrize(("value", "schema"), [
-    pytest.param(1.0, {"type": "integer"}, id="whole float is an integer"),
-    pytest.param(10**400, {"type": "number"}, id="huge integer"),
-    pytest.param(1.0, {"enum": [1]}, id="one is one"),
-    pytest.param([{"a": 1.0}], {"const": [{"a": 1}]}, id="nested one is one"),
-    pytest.param("\U0001f600", {"maxLength": 1}, id="length in code points"),
-    pytest.param(5, {"maxLength": 1, "minItems": 2, "required": ["a"]}, id="keywords for other types"),
-    pytest.param([], {"items": False}, id="items false, none there"),
-    pytest.param("b", {"anyOf": [{"type": "null"}, {"enum": ["b"]}]}, id="one alternative"),
-    pytest.param({"shop": {"type": "x"}}, {"additionalProperties": {"type": "object"},
-                                           "propertyNames": {"pattern": "^[a-z]+$"}}, id="map of objects"),
-    pytest.param("not a date", {"type": "string", "format": "date"}, id="format is a remark"),
-])
+@pytest.mark.parametrize(
+    ("value", "schema"),
+    [
+        pytest.param(1.0, {"type": "integer"}, id="whole float is an integer"),
+        pytest.param(10**400, {"type": "number"}, id="huge integer"),
+        pytest.param(1.0, {"enum": [1]}, id="one is one"),
+        pytest.param([{"a": 1.0}], {"const": [{"a": 1}]}, id="nested one is one"),
+        pytest.param("\U0001f600", {"maxLength": 1}, id="length in code points"),
+        pytest.param(5, {"maxLength": 1, "minItems": 2, "required": ["a"]}, id="keywords for other types"),
+        pytest.param([], {"items": False}, id="items false, none there"),
+        pytest.param("b", {"anyOf": [{"type": "null"}, {"enum": ["b"]}]}, id="one alternative"),
+        pytest.param(
+            {"shop": {"type": "x"}},
+            {"additionalProperties": {"type": "object"}, "propertyNames": {"pattern": "^[a-z]+$"}},
+            id="map of objects",
+        ),
+        pytest.param("not a date", {"type": "string", "format": "date"}, id="format is a remark"),
+    ],
+)
 def test_what_is_surely_right_is_a_yes(value: Any, schema: Any) -> None:
     assert fits(value, schema)
     assert is_valid(value, schema)

@@ -30,7 +30,10 @@ def test_a_scope_covers_itself_and_a_wildcard_its_family(granted: list[str], req
 
 def test_wildcards_become_what_is_known_and_literals_stay() -> None:
     assert expand(["file:*", "own:thing", "logmcp:read"], ["file:read", "file:write", "mail:send"]) == [
-        "file:read", "file:write", "logmcp:read", "own:thing",
+        "file:read",
+        "file:write",
+        "logmcp:read",
+        "own:thing",
     ]
 
 
@@ -45,6 +48,8 @@ def test_the_forms_of_a_scope(scope: str) -> None:
     assert is_well_formed(scope)
 
 
-@pytest.mark.parametrize("scope", ["", "a", ":", "a:", ":b", "*:b", "a:b*", "a b:c", "a:b:c", "\u00e9:x", "a:b\n", "**", "role:*"])
+@pytest.mark.parametrize(
+    "scope", ["", "a", ":", "a:", ":b", "*:b", "a:b*", "a b:c", "a:b:c", "\u00e9:x", "a:b\n", "**", "role:*"]
+)
 def test_what_is_no_scope(scope: str) -> None:
     assert not is_well_formed(scope)

@@ -46,8 +46,9 @@ def settings(raw: Any, environment_: dict[str, str] | None = None, *, parse_: An
 
 def test_settings_are_resolved_and_secrets_wrapped() -> None:
     """A secret hides itself wherever it is printed."""
-    found = settings({"host": "${HOST}", "password": "$$${PW}", "connections": {"a": {"url": "x"}}},
-                     {"HOST": "h", "PW": "hunter2"})
+    found = settings(
+        {"host": "${HOST}", "password": "$$${PW}", "connections": {"a": {"url": "x"}}}, {"HOST": "h", "PW": "hunter2"}
+    )
 
     assert found["host"] == "h"
     assert isinstance(found["password"], Secret)

@@ -129,8 +129,15 @@ def test_values_that_json_lacks_are_converted_as_documented(call: Call) -> None:
 
     result = call("trouble", how="convertible").document["result"]
 
-    assert result == [binary, "1.10", "2026-01-02", "2026-01-02T03:04:05", "00000000-0000-0000-0000-000000000001",
-                      [1, 2], [1, 2]]
+    assert result == [
+        binary,
+        "1.10",
+        "2026-01-02",
+        "2026-01-02T03:04:05",
+        "00000000-0000-0000-0000-000000000001",
+        [1, 2],
+        [1, 2],
+    ]
 
 
 def test_integers_that_a_float_cannot_hold_are_text(call: Call) -> None:
@@ -191,8 +198,14 @@ def test_a_standard_error_that_nobody_reads_does_not_hold_the_answer_up(tmp_path
             os.write(write, b"x" * 4096)
     os.set_blocking(write, True)
 
-    done = subprocess.run([CLITOOL, "--clients", str(tmp_path / "none"), "list"], stdout=subprocess.PIPE, stderr=write,
-                          check=False, env=environment(), timeout=30)
+    done = subprocess.run(
+        [CLITOOL, "--clients", str(tmp_path / "none"), "list"],
+        stdout=subprocess.PIPE,
+        stderr=write,
+        check=False,
+        env=environment(),
+        timeout=30,
+    )
 
     assert json.loads(done.stdout)
     os.close(read)
@@ -222,13 +235,18 @@ def test_the_worker_ends_when_its_parent_is_killed(clients_path: Path, how: str)
 
 
 # What macOS lacks: a signal from the kernel when a pipe is closed, and a look at a dead child without reaping it.
-AS_ON_MACOS = [sys.executable, "-P", "-c", """
+AS_ON_MACOS = [
+    sys.executable,
+    "-P",
+    "-c",
+    """
 import fcntl, os
 for module, name in ((fcntl, "F_SETSIG"), (os, "waitid")):
     module.__dict__.pop(name, None)
 from clitool.__main__ import main
 main()
-"""]
+""",
+]
 
 
 @pytest.mark.parametrize("how", ["sleep", "spin"])
@@ -242,7 +260,9 @@ def test_the_worker_ends_when_its_parent_is_killed_on_macos_at_the_latest_after_
     assert not _is_alive_soon(worker)
 
 
-@pytest.mark.parametrize(("how", "reason"), [("exit", "crashed"), ("crash", "crashed"), ("orphan", "crashed"), ("spin", "timeout")])
+@pytest.mark.parametrize(
+    ("how", "reason"), [("exit", "crashed"), ("crash", "crashed"), ("orphan", "crashed"), ("spin", "timeout")]
+)
 def test_a_tool_that_ends_badly_is_one_execution_error_on_macos_too(clients_path: Path, how: str, reason: str) -> None:
     with _start(clients_path, how, "--timeout", "2", command=AS_ON_MACOS) as process:
         stdout, _ = process.communicate()
@@ -252,7 +272,9 @@ def test_a_tool_that_ends_badly_is_one_execution_error_on_macos_too(clients_path
 
 def test_signals_that_the_host_had_ignored_stay_ignored(clients_path: Path) -> None:
     """What was started with nohup, or in the background of a script, is not for the terminal to end."""
-    ignore = "import os, signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+    ignore = (
+        "import os, signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+    )
     with _start(clients_path, "sleep", "--timeout", "2", command=[sys.executable, "-c", ignore, CLITOOL]) as process:
         _worker_of(process.pid)
         process.terminate()
@@ -267,11 +289,19 @@ def test_a_crash_writes_no_memory_to_a_file(call: Call) -> None:
 
 
 def test_signals_that_the_host_had_blocked_are_heard_all_the_same(clients_path: Path) -> None:
-    block = "import os, signal, sys; signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 32)); os.execv(sys.argv[1], sys.argv[1:])"
+    block = (
+        "import os, signal, sys; signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 32)); "
+        "os.execv(sys.argv[1], sys.argv[1:])"
+    )
     words = ["call", "trouble", "--token-stdin", "--params", '{"how": "orphan"}']
 
-    done = subprocess.run([sys.executable, "-c", block, CLITOOL, "--clients", str(clients_path), *words], check=False,
-                          input=TOKEN.encode(), capture_output=True, env=environment(PYTHONPATH=PLUGINS))
+    done = subprocess.run(
+        [sys.executable, "-c", block, CLITOOL, "--clients", str(clients_path), *words],
+        check=False,
+        input=TOKEN.encode(),
+        capture_output=True,
+        env=environment(PYTHONPATH=PLUGINS),
+    )
 
     assert json.loads(done.stdout)["details"] == {"reason": "crashed"}
 
@@ -281,8 +311,13 @@ def test_closed_standard_descriptors_do_no_harm(clients_path: Path, closed: tupl
     shut = " ".join(f"{number}>&-" if number else "0<&-" for number in closed)
     script = f'exec "$0" --clients "$1" list {shut}'
 
-    done = subprocess.run(["/bin/sh", "-c", script, CLITOOL, str(clients_path)], capture_output=True, check=False,
-                          env=environment(), cwd="/")
+    done = subprocess.run(
+        ["/bin/sh", "-c", script, CLITOOL, str(clients_path)],
+        capture_output=True,
+        check=False,
+        env=environment(),
+        cwd="/",
+    )
 
     assert done.stderr == b""
     assert (1 in closed) or json.loads(done.stdout)
@@ -299,8 +334,13 @@ def test_a_full_disk_behind_stdout_ends_the_program_quietly(clients_path: Path) 
 def test_too_few_descriptors_are_one_execution_error(clients_path: Path, descriptors: int) -> None:
     script = f'ulimit -n {descriptors}; exec "$0" --clients "$1" call trouble'
 
-    done = subprocess.run(["/bin/sh", "-c", script, CLITOOL, str(clients_path)], capture_output=True, check=False,
-                          env=environment(), cwd="/")
+    done = subprocess.run(
+        ["/bin/sh", "-c", script, CLITOOL, str(clients_path)],
+        capture_output=True,
+        check=False,
+        env=environment(),
+        cwd="/",
+    )
 
     assert Result(done.returncode, done.stdout, done.stderr).verdict[0] in {"execution_error", "auth_failed"}
     assert b"Traceback" not in done.stderr
@@ -357,9 +397,20 @@ def test_without_a_log_no_answer_claims_that_the_log_has_it(call: Call) -> None:
     assert document["details"] == {"reason": "internal", "reference": ""}
 
 
-def _start(clients: Path, how: str, *before: str, command: Sequence[str] = (CLITOOL,), **more: Any) -> subprocess.Popen[bytes]:
-    words = [*command, "--clients", str(clients), *before, "call", "trouble", "--token-stdin", "--params",
-             json.dumps({"how": how})]
+def _start(
+    clients: Path, how: str, *before: str, command: Sequence[str] = (CLITOOL,), **more: Any
+) -> subprocess.Popen[bytes]:
+    words = [
+        *command,
+        "--clients",
+        str(clients),
+        *before,
+        "call",
+        "trouble",
+        "--token-stdin",
+        "--params",
+        json.dumps({"how": how}),
+    ]
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
     process = subprocess.Popen(words, env=environment(PYTHONPATH=PLUGINS), cwd="/", **pipes)
     assert process.stdin
@@ -369,7 +420,7 @@ def _start(clients: Path, how: str, *before: str, command: Sequence[str] = (CLIT
 
 
 def _worker_of(pid: int) -> int:
-    """Wait until the worker is inside the tool, which is when it has pointed its stdout elsewhere and read its token."""
+    """Wait until the worker is inside the tool: it has pointed its stdout elsewhere and read its token."""
     for _ in range(500):
         children = _children(pid)
         if children and _is_busy(children[0]):

@@ -26,7 +26,9 @@ CHANGES: list[Any] = [
 
 def test_update_changes_what_matches(shop: Shop) -> None:
     assert shop.call("update", table="customers", where={"email": None}, values={"note": None, "EMAIL": None}) == {
-        "affected": 2, "dry_run": False}
+        "affected": 2,
+        "dry_run": False,
+    }
     assert shop.rows("SELECT id, note FROM customers ORDER BY id") == [(1, None), (2, None), (3, None)]
 
 
@@ -53,12 +55,18 @@ def test_a_change_needs_a_filter(shop: Shop, tool: str, more: dict[str, Any]) ->
 
 
 @pytest.mark.parametrize(("tool", "more"), CHANGES)
-@pytest.mark.parametrize("where", [
-    pytest.param({"$and": []}, id="empty and"), pytest.param({"$not": {}}, id="empty not"),
-    pytest.param({"$and": [{}]}, id="empty part"), pytest.param({"id": {}}, id="empty condition"),
-])
+@pytest.mark.parametrize(
+    "where",
+    [
+        pytest.param({"$and": []}, id="empty and"),
+        pytest.param({"$not": {}}, id="empty not"),
+        pytest.param({"$and": [{}]}, id="empty part"),
+        pytest.param({"id": {}}, id="empty condition"),
+    ],
+)
 def test_a_filter_that_says_nothing_is_refused(
-        shop: Shop, tool: str, more: dict[str, Any], where: dict[str, Any]) -> None:
+    shop: Shop, tool: str, more: dict[str, Any], where: dict[str, Any]
+) -> None:
     before = shop.dump()
 
     assert shop.reason(tool, table="customers", where=where, **more) == "bad_filter"
@@ -93,9 +101,12 @@ def test_a_dry_run_counts_and_changes_nothing(shop: Shop, tool: str, more: dict[
     before = shop.dump()
 
     assert shop.call(tool, table="customers", where={"id": {"$in": [1, 2]}}, dry_run=True, **more) == {
-        "affected": 2, "dry_run": True}
+        "affected": 2,
+        "dry_run": True,
+    }
     assert shop.reason(tool, table="customers", where={"id": {"$gt": 0}}, dry_run=True, max_affected=1, **more) == (
-        "too_many_affected")
+        "too_many_affected"
+    )
     assert shop.dump() == before
 
 
@@ -108,11 +119,15 @@ def test_a_dry_run_finds_the_conflict(shop: Shop) -> None:
 
 def test_a_constraint_that_is_checked_at_the_end_is_an_error_too(tmp_path: Path) -> None:
     """And nothing is changed."""
-    shop = Shop(tmp_path, """
+    shop = Shop(
+        tmp_path,
+        """
         CREATE TABLE p (id INTEGER PRIMARY KEY);
         CREATE TABLE c (p INT REFERENCES p (id) DEFERRABLE INITIALLY DEFERRED);
         INSERT INTO p VALUES (1); INSERT INTO c VALUES (1);
-        """, allowed_tables=["p", "c"])
+        """,
+        allowed_tables=["p", "c"],
+    )
     before = shop.dump()
 
     assert shop.reason("delete", table="p", where={"id": 1}) == "constraint"
@@ -120,16 +135,19 @@ def test_a_constraint_that_is_checked_at_the_end_is_an_error_too(tmp_path: Path)
     assert shop.dump() == before
 
 
-@pytest.mark.parametrize(("values", "reason"), [
-    pytest.param({}, "bad_value", id="nothing to set"),
-    pytest.param({"nosuch": 1}, "column_unknown", id="no such column"),
-    pytest.param({"name": "x", "NAME": "y"}, "bad_value", id="a column twice"),
-    pytest.param({"name": 5}, "bad_value", id="another kind"),
-    pytest.param({"name": None}, "constraint", id="null where none may be"),
-    pytest.param({"name": {"$inc": 1}}, "bad_value", id="an operator"),
-    pytest.param({"id = 1; --": 1}, "column_unknown", id="SQL as a name"),
-    pytest.param({"$set": {"note": 1}}, "column_unknown", id="another language"),
-])
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        pytest.param({}, "bad_value", id="nothing to set"),
+        pytest.param({"nosuch": 1}, "column_unknown", id="no such column"),
+        pytest.param({"name": "x", "NAME": "y"}, "bad_value", id="a column twice"),
+        pytest.param({"name": 5}, "bad_value", id="another kind"),
+        pytest.param({"name": None}, "constraint", id="null where none may be"),
+        pytest.param({"name": {"$inc": 1}}, "bad_value", id="an operator"),
+        pytest.param({"id = 1; --": 1}, "column_unknown", id="SQL as a name"),
+        pytest.param({"$set": {"note": 1}}, "column_unknown", id="another language"),
+    ],
+)
 def test_values_that_cannot_be_set_are_refused(shop: Shop, values: dict[str, Any], reason: str) -> None:
     before = shop.dump()
 
@@ -139,10 +157,14 @@ def test_values_that_cannot_be_set_are_refused(shop: Shop, values: dict[str, Any
 
 def test_a_view_cannot_be_changed(tmp_path: Path) -> None:
     """Not even one with triggers for that: what it would do is not the client's to know."""
-    shop = Shop(tmp_path, """
+    shop = Shop(
+        tmp_path,
+        """
         CREATE TABLE t (id INTEGER PRIMARY KEY); CREATE VIEW v AS SELECT id FROM t;
         CREATE TRIGGER tr INSTEAD OF DELETE ON v BEGIN DELETE FROM t; END;
-        """, allowed_tables=["t", "v"])
+        """,
+        allowed_tables=["t", "v"],
+    )
 
     assert shop.reason("delete", table="v", where={"id": 1}) == "table_not_allowed"
     assert shop.reason("update", table="v", where={"id": 1}, values={"id": 2}) == "table_not_allowed"
@@ -186,13 +208,18 @@ def test_numbers_are_never_given_twice(tmp_path: Path) -> None:
 
 def test_a_change_that_takes_too_long_is_taken_back(tmp_path: Path) -> None:
     """The time of a statement ends also in the middle of a change."""
-    shop = Shop(tmp_path, """
+    shop = Shop(
+        tmp_path,
+        """
         CREATE TABLE t (id INTEGER PRIMARY KEY, a);
         CREATE TABLE n (a); INSERT INTO n VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9), (10);
         INSERT INTO t VALUES (1, 0), (2, 0);
         CREATE TRIGGER tr AFTER UPDATE ON t WHEN new.id = 2 BEGIN
             DELETE FROM n WHERE (SELECT count(*) FROM n a, n b, n c, n d, n e, n f, n g, n h, n i) < 0; END;
-        """, allowed_tables=["t", "n"], timeout=0.3)
+        """,
+        allowed_tables=["t", "n"],
+        timeout=0.3,
+    )
 
     assert shop.reason("update", table="t", where={"id": {"$gt": 0}}, values={"a": 1}) == "timeout"
     assert shop.rows("SELECT a FROM t") == [(0,), (0,)]

@@ -69,8 +69,10 @@ def test_the_tables_behind_a_view_are_told(shop: Shop) -> None:
 
     messages = [message for _, _, message in findings(shop)]
 
-    assert ("the view 'v_orders' reads customers, orders; "
-            "database_sql refuses it, because customers is not in allowed_tables") in messages
+    assert (
+        "the view 'v_orders' reads customers, orders; "
+        "database_sql refuses it, because customers is not in allowed_tables"
+    ) in messages
 
 
 def test_a_view_that_is_broken_is_an_error_of_its_own(shop: Shop) -> None:
@@ -78,26 +80,33 @@ def test_a_view_that_is_broken_is_an_error_of_its_own(shop: Shop) -> None:
 
     found = [(level, key, message) for level, key, message in findings(shop) if level == "error"]
 
-    assert found == [("error", "allowed_tables",
-                      "'v_secret' cannot be used: SQLite reports: no such table: main.secret")]
+    assert found == [
+        ("error", "allowed_tables", "'v_secret' cannot be used: SQLite reports: no such table: main.secret")
+    ]
     assert shop.reason("query", table="v_secret") == "database"
     assert shop.call("query", table="customers")["rows"]
 
 
 def test_side_effects_that_would_be_refused_are_told(tmp_path: Path) -> None:
     """The owner learns it before a client does."""
-    shop = Shop(tmp_path, """
+    shop = Shop(
+        tmp_path,
+        """
         CREATE TABLE t (id INTEGER PRIMARY KEY, a);
         CREATE TABLE audit (a);
         CREATE TRIGGER tr AFTER UPDATE OF a ON t BEGIN INSERT INTO audit VALUES (1); END;
         CREATE TABLE child (p INT REFERENCES t (id) ON DELETE CASCADE);
-        """, allowed_tables=["t"])
+        """,
+        allowed_tables=["t"],
+    )
     tmp_path.chmod(0o755)
 
     warnings = [message for level, key, message in findings(shop) if (level, key) == ("warning", "allow_side_effects")]
 
-    assert warnings == ["updating 't' is refused: a trigger or cascade reaches 'audit'",
-                        "deleting from 't' is refused: a trigger or cascade reaches 'child'"]
+    assert warnings == [
+        "updating 't' is refused: a trigger or cascade reaches 'audit'",
+        "deleting from 't' is refused: a trigger or cascade reaches 'child'",
+    ]
     shop.settings["allow_side_effects"] = ["audit", "child"]
     assert {level for level, _, _ in findings(shop)} == {"ok"}
 
@@ -141,14 +150,21 @@ print(*sorted(set(sys.modules) - before))
     return {name for name in done.stdout.split() if not name.startswith("clitool_tools")}
 
 
-@pytest.mark.parametrize(("call", "more"), [
-    pytest.param("tools['database_query'](context).execute(table='customers', where={'id': 1})", set(), id="query"),
-    pytest.param("tools['database_insert'](context).execute(table='customers', rows=[{'name': 'x'}])", set(),
-                 id="insert"),
-    pytest.param("tools['database_sql'](context).execute(sql='SELECT 1')", set(), id="sql"),
-    pytest.param("tools['database_query'](context).execute(table='customers', limit=1)",
-                 {"binascii", "zlib"}, id="query with a cursor"),
-])
+@pytest.mark.parametrize(
+    ("call", "more"),
+    [
+        pytest.param("tools['database_query'](context).execute(table='customers', where={'id': 1})", set(), id="query"),
+        pytest.param(
+            "tools['database_insert'](context).execute(table='customers', rows=[{'name': 'x'}])", set(), id="insert"
+        ),
+        pytest.param("tools['database_sql'](context).execute(sql='SELECT 1')", set(), id="sql"),
+        pytest.param(
+            "tools['database_query'](context).execute(table='customers', limit=1)",
+            {"binascii", "zlib"},
+            id="query with a cursor",
+        ),
+    ],
+)
 def test_a_call_imports_the_driver_and_nothing_else(tmp_path: Path, call: str, more: set[str]) -> None:
     """Nor does the family itself, which `list` loads."""
     Shop(tmp_path, SHOP)

@@ -19,21 +19,23 @@ TABLES = {
     "text": "CREATE TABLE t (id TEXT PRIMARY KEY, a, n TEXT COLLATE NOCASE, d DATE)",
     "nocase": "CREATE TABLE t (id TEXT COLLATE NOCASE PRIMARY KEY, a, n TEXT COLLATE NOCASE, d DATE)",
     "other collation": "CREATE TABLE t (id TEXT COLLATE NOCASE, a, n TEXT COLLATE NOCASE, d DATE,"
-                       " PRIMARY KEY (id COLLATE BINARY))",
+    " PRIMARY KEY (id COLLATE BINARY))",
     "without rowid": "CREATE TABLE t (id TEXT, a, n TEXT COLLATE NOCASE, d DATE, u INT, PRIMARY KEY (u, id))"
-                     " WITHOUT ROWID",
+    " WITHOUT ROWID",
     "descending": "CREATE TABLE t (id INTEGER PRIMARY KEY DESC, a, n TEXT COLLATE NOCASE, d DATE)",
     "unique": "CREATE TABLE t (id INTEGER NOT NULL UNIQUE, a, n TEXT COLLATE NOCASE, d DATE)",
     "shadowed rowid": "CREATE TABLE t (id TEXT PRIMARY KEY, a, n TEXT COLLATE NOCASE, d DATE, rowid TEXT, oid TEXT)",
 }
 TEXTS = st.text(st.sampled_from("aAb \udcff"), max_size=2).map(lambda text: text.encode("utf-8", "surrogateescape"))
 VALUES = st.one_of(st.none(), st.integers(-2, 2), st.sampled_from([0.5, 2.0**60, 2**60 + 1, float("inf")]), TEXTS)
-ORDERS = st.lists(st.sampled_from(["a", "n", "d", "id", "-a", "-n", "-d", "-id"]), max_size=3,
-                  unique_by=lambda word: word.lstrip("-"))
+ORDERS = st.lists(
+    st.sampled_from(["a", "n", "d", "id", "-a", "-n", "-d", "-id"]), max_size=3, unique_by=lambda word: word.lstrip("-")
+)
 
 
 def fill(shop: Shop, rows: list[tuple[Any, Any, Any]]) -> None:
     """Insert rows; bytes become texts, so that some are not UTF-8."""
+
     def text(value: Any) -> str:
         if isinstance(value, bytes):
             return f"CAST(x'{value.hex()}' AS TEXT)"
@@ -61,7 +63,8 @@ def pages(shop: Shop, size: int, **params: Any) -> list[Any]:
 @settings(deadline=None, derandomize=True, max_examples=30)
 @given(rows=st.lists(st.tuples(VALUES, VALUES, VALUES), max_size=8), order=ORDERS, size=st.integers(1, 3))
 def test_paging_gives_every_row_once_and_in_order(
-        table: str, rows: list[tuple[Any, Any, Any]], order: list[str], size: int) -> None:
+    table: str, rows: list[tuple[Any, Any, Any]], order: list[str], size: int
+) -> None:
     """Whatever the key, with nulls, kinds mixed, text that is not UTF-8 and collations."""
     with tempfile.TemporaryDirectory() as folder:
         shop = Shop(Path(folder), TABLES[table], allowed_tables=["t"])
@@ -97,14 +100,17 @@ def test_paging_keys_that_differ_in_case_only(tmp_path: Path) -> None:
     assert sorted(row["id"] for row in pages(shop, 1, order_by=["id"])) == ["A", "B", "a", "b"]
 
 
-@pytest.mark.parametrize("script", [
-    pytest.param("CREATE TABLE t (a)", id="no key"),
-    pytest.param("CREATE TABLE t (a UNIQUE)", id="a unique key that may be null"),
-    pytest.param("CREATE TABLE t (a NOT NULL); CREATE UNIQUE INDEX i ON t (a) WHERE a > 0", id="partial index"),
-    pytest.param("CREATE TABLE t (a NOT NULL); CREATE UNIQUE INDEX i ON t (abs(a))", id="index on an expression"),
-    pytest.param("CREATE TABLE s (a INTEGER PRIMARY KEY); CREATE VIEW t AS SELECT a FROM s;", id="a view"),
-    pytest.param("CREATE VIRTUAL TABLE t USING fts5 (a)", id="a full-text table"),
-])
+@pytest.mark.parametrize(
+    "script",
+    [
+        pytest.param("CREATE TABLE t (a)", id="no key"),
+        pytest.param("CREATE TABLE t (a UNIQUE)", id="a unique key that may be null"),
+        pytest.param("CREATE TABLE t (a NOT NULL); CREATE UNIQUE INDEX i ON t (a) WHERE a > 0", id="partial index"),
+        pytest.param("CREATE TABLE t (a NOT NULL); CREATE UNIQUE INDEX i ON t (abs(a))", id="index on an expression"),
+        pytest.param("CREATE TABLE s (a INTEGER PRIMARY KEY); CREATE VIEW t AS SELECT a FROM s;", id="a view"),
+        pytest.param("CREATE VIRTUAL TABLE t USING fts5 (a)", id="a full-text table"),
+    ],
+)
 def test_without_a_unique_key_there_is_no_cursor(tmp_path: Path, script: str) -> None:
     shop = Shop(tmp_path, script, allowed_tables=["t"])
     shop.write(f"INSERT INTO {'s' if 'VIEW' in script else 't'} (a) VALUES (?)", [(1,), (2,)])
@@ -131,14 +137,17 @@ def cursor(shop: Shop) -> str:
 QUERY: dict[str, Any] = {"table": "customers", "where": {"id": {"$gt": 0}}, "order_by": ["name"]}
 
 
-@pytest.mark.parametrize("change", [
-    pytest.param({"table": "orders", "order_by": ["id"]}, id="another table"),
-    pytest.param({"columns": ["id"]}, id="other columns"),
-    pytest.param({"where": {"id": {"$gt": 1}}}, id="another filter"),
-    pytest.param({"where": None}, id="no filter"),
-    pytest.param({"order_by": ["-name"]}, id="another direction"),
-    pytest.param({"order_by": []}, id="no order"),
-])
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param({"table": "orders", "order_by": ["id"]}, id="another table"),
+        pytest.param({"columns": ["id"]}, id="other columns"),
+        pytest.param({"where": {"id": {"$gt": 1}}}, id="another filter"),
+        pytest.param({"where": None}, id="no filter"),
+        pytest.param({"order_by": ["-name"]}, id="another direction"),
+        pytest.param({"order_by": []}, id="no order"),
+    ],
+)
 def test_a_cursor_of_another_query_is_refused(shop: Shop, cursor: str, change: dict[str, Any]) -> None:
     """A cursor goes on with its own query only."""
     assert shop.reason("query", **{**QUERY, **change}, cursor=cursor) == "bad_cursor"
@@ -160,18 +169,21 @@ def forged(cursor: str, *values: str) -> str:
     return ".".join([*cursor.split(".")[:2], *values])
 
 
-@pytest.mark.parametrize("text", [
-    pytest.param("x", id="one letter"),
-    pytest.param(".", id="nothing in it"),
-    pytest.param("1", id="a version"),
-    pytest.param("1.", id="no checksum"),
-    pytest.param("1.0123", id="a short checksum"),
-    pytest.param("2.0123456789abcdef.i1.i1", id="another version"),
-    pytest.param("\udcff", id="half a surrogate pair"),
-    pytest.param("é", id="not ascii"),
-    pytest.param("\n", id="newline"),
-    pytest.param("." * 16_000, id="many parts"),
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("x", id="one letter"),
+        pytest.param(".", id="nothing in it"),
+        pytest.param("1", id="a version"),
+        pytest.param("1.", id="no checksum"),
+        pytest.param("1.0123", id="a short checksum"),
+        pytest.param("2.0123456789abcdef.i1.i1", id="another version"),
+        pytest.param("\udcff", id="half a surrogate pair"),
+        pytest.param("é", id="not ascii"),
+        pytest.param("\n", id="newline"),
+        pytest.param("." * 16_000, id="many parts"),
+    ],
+)
 def test_a_damaged_cursor_is_refused(shop: Shop, text: str) -> None:
     assert shop.reason("query", **QUERY, cursor=text) == "bad_cursor"
 
@@ -179,39 +191,45 @@ def test_a_damaged_cursor_is_refused(shop: Shop, text: str) -> None:
 ADA = "tQWRh"  # as cursors have it
 
 
-@pytest.mark.parametrize("values", [
-    pytest.param([], id="none"),
-    pytest.param([ADA], id="too few"),
-    pytest.param([ADA, "i1", "i2"], id="too many"),
-    pytest.param(["", "i1"], id="empty"),
-    pytest.param(["xQWRh", "i1"], id="unknown kind"),
-    pytest.param(["QWRh", "i1"], id="no kind"),
-    pytest.param(["t?", "i1"], id="broken base64"),
-    pytest.param(["tQ", "i1"], id="too short for base64"),
-    pytest.param(["tQWRh=", "i1"], id="padding"),
-    pytest.param(["tQWRh\n", "i1"], id="newline"),
-    pytest.param(["té", "i1"], id="not ascii"),
-    pytest.param([ADA, f"i{2**63}"], id="an integer beyond 64 bits"),
-    pytest.param([ADA, f"i{-2**63 - 1}"], id="an integer below 64 bits"),
-    pytest.param([ADA, "i" + "1" * 5000], id="an integer beyond everything"),
-    pytest.param([ADA, "i"], id="no digits"),
-    pytest.param([ADA, "i١"], id="digits of another script"),  # noqa: RUF001 - that is the point
-    pytest.param([ADA, "rnan"], id="not a number"),
-    pytest.param([ADA, "r0x1p99999"], id="a float beyond everything"),
-    pytest.param([ADA, "nn"], id="more than null"),
-])
+@pytest.mark.parametrize(
+    "values",
+    [
+        pytest.param([], id="none"),
+        pytest.param([ADA], id="too few"),
+        pytest.param([ADA, "i1", "i2"], id="too many"),
+        pytest.param(["", "i1"], id="empty"),
+        pytest.param(["xQWRh", "i1"], id="unknown kind"),
+        pytest.param(["QWRh", "i1"], id="no kind"),
+        pytest.param(["t?", "i1"], id="broken base64"),
+        pytest.param(["tQ", "i1"], id="too short for base64"),
+        pytest.param(["tQWRh=", "i1"], id="padding"),
+        pytest.param(["tQWRh\n", "i1"], id="newline"),
+        pytest.param(["té", "i1"], id="not ascii"),
+        pytest.param([ADA, f"i{2**63}"], id="an integer beyond 64 bits"),
+        pytest.param([ADA, f"i{-(2**63) - 1}"], id="an integer below 64 bits"),
+        pytest.param([ADA, "i" + "1" * 5000], id="an integer beyond everything"),
+        pytest.param([ADA, "i"], id="no digits"),
+        pytest.param([ADA, "i١"], id="digits of another script"),  # noqa: RUF001 - that is the point
+        pytest.param([ADA, "rnan"], id="not a number"),
+        pytest.param([ADA, "r0x1p99999"], id="a float beyond everything"),
+        pytest.param([ADA, "nn"], id="more than null"),
+    ],
+)
 def test_a_forged_cursor_is_refused(shop: Shop, cursor: str, values: list[str]) -> None:
     assert shop.reason("query", **QUERY, cursor=forged(cursor, *values)) == "bad_cursor"
 
 
-@pytest.mark.parametrize("values", [
-    pytest.param(["t", "i-1"], id="before everything"),
-    pytest.param(["tJyBPUiAxPTEgLS0", "i0"], id="SQL"),
-    pytest.param(["n", "n"], id="nulls"),
-    pytest.param(["bAA", "tQWRh"], id="other kinds"),
-    pytest.param(["t_w", "r0x1_0p-1"], id="text that is not UTF-8, and a float"),
-    pytest.param(["rinf", f"i{-2**63}"], id="infinity and the smallest integer"),
-])
+@pytest.mark.parametrize(
+    "values",
+    [
+        pytest.param(["t", "i-1"], id="before everything"),
+        pytest.param(["tJyBPUiAxPTEgLS0", "i0"], id="SQL"),
+        pytest.param(["n", "n"], id="nulls"),
+        pytest.param(["bAA", "tQWRh"], id="other kinds"),
+        pytest.param(["t_w", "r0x1_0p-1"], id="text that is not UTF-8, and a float"),
+        pytest.param(["rinf", f"i{-(2**63)}"], id="infinity and the smallest integer"),
+    ],
+)
 def test_a_forged_cursor_grants_nothing(shop: Shop, cursor: str, values: list[str]) -> None:
     """Its values are bound, so the answer is a part of what the query itself gives."""
     everything = shop.call("query", **QUERY)["rows"]
@@ -233,8 +251,12 @@ def test_no_text_breaks_the_reading_of_a_cursor(text: str, tail: str) -> None:
 
 
 @settings(deadline=None, derandomize=True, max_examples=200)
-@given(values=st.lists(st.one_of(st.none(), st.integers(-2**63, 2**63 - 1), st.floats(allow_nan=False), st.text(),
-                                 st.binary()), max_size=4))
+@given(
+    values=st.lists(
+        st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1), st.floats(allow_nan=False), st.text(), st.binary()),
+        max_size=4,
+    )
+)
 def test_a_cursor_keeps_its_values(values: list[Any]) -> None:
     """To the bit and to the kind."""
     cursor = encode("q" * 16, values)
@@ -244,21 +266,27 @@ def test_a_cursor_keeps_its_values(values: list[Any]) -> None:
     assert [(type(value), repr(value)) for value in found] == [(type(value), repr(value)) for value in values]
 
 
-@pytest.mark.parametrize(("one", "two"), [
-    pytest.param({"a": 1, "b": 2}, {"b": 2, "a": 1}, id="the order of keys"),
-    pytest.param({"$and": [{"a": {"$gt": 1, "$lt": 2}}]}, {"$and": [{"a": {"$lt": 2, "$gt": 1}}]}, id="deeper"),
-])
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        pytest.param({"a": 1, "b": 2}, {"b": 2, "a": 1}, id="the order of keys"),
+        pytest.param({"$and": [{"a": {"$gt": 1, "$lt": 2}}]}, {"$and": [{"a": {"$lt": 2, "$gt": 1}}]}, id="deeper"),
+    ],
+)
 def test_equal_queries_have_one_digest(one: object, two: object) -> None:
     assert digest("t", one) == digest("t", two)
 
 
-@pytest.mark.parametrize(("one", "two"), [
-    pytest.param({"a": 1}, {"a": "1"}, id="kind"),
-    pytest.param({"a": None}, {"a": "None"}, id="null"),
-    pytest.param(["a", "b"], ["a,b"], id="one or two"),
-    pytest.param(["a", "b"], ["b", "a"], id="the order of a list"),
-    pytest.param({"a": 1}, ["a", 1], id="shape"),
-])
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        pytest.param({"a": 1}, {"a": "1"}, id="kind"),
+        pytest.param({"a": None}, {"a": "None"}, id="null"),
+        pytest.param(["a", "b"], ["a,b"], id="one or two"),
+        pytest.param(["a", "b"], ["b", "a"], id="the order of a list"),
+        pytest.param({"a": 1}, ["a", 1], id="shape"),
+    ],
+)
 def test_other_queries_have_other_digests(one: object, two: object) -> None:
     assert digest("t", one) != digest("t", two)
 

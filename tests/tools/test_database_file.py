@@ -47,6 +47,7 @@ def open_shop() -> Iterator[Shop]:
 
 def as_nobody(action: Callable[[], Any]) -> bool:
     """Run `action` in a child without privileges and return whether it raised nothing."""
+
     def drop() -> None:
         os.setgroups([])
         os.setgid(NOBODY)
@@ -77,14 +78,18 @@ def test_a_missing_file_is_never_made(shop: Shop, tool: str, params: dict[str, A
 
 
 @EVERY_TOOL
-@pytest.mark.parametrize(("content", "reasons"), [
-    pytest.param(b"hello world" * 100, {"unreachable"}, id="a text"),
-    pytest.param(b"SQLite format 3\0" + b"\xff" * 4000, {"unreachable"}, id="a header and noise"),
-    pytest.param(b"", {"not_found", ""}, id="empty"),
-    pytest.param(b"S", {"unreachable"}, id="one byte"),
-])
+@pytest.mark.parametrize(
+    ("content", "reasons"),
+    [
+        pytest.param(b"hello world" * 100, {"unreachable"}, id="a text"),
+        pytest.param(b"SQLite format 3\0" + b"\xff" * 4000, {"unreachable"}, id="a header and noise"),
+        pytest.param(b"", {"not_found", ""}, id="empty"),
+        pytest.param(b"S", {"unreachable"}, id="one byte"),
+    ],
+)
 def test_a_file_that_is_no_database_is_told_in_a_sentence(
-        shop: Shop, tool: str, params: dict[str, Any], content: bytes, reasons: set[str]) -> None:
+    shop: Shop, tool: str, params: dict[str, Any], content: bytes, reasons: set[str]
+) -> None:
     shop.path.write_bytes(content)
 
     if tool == "tables" and not content:
@@ -248,6 +253,7 @@ def _has_reason(shop: Shop, tool: str, params: dict[str, Any], reason: str) -> N
 
 def left_in_the_middle(shop: Shop) -> None:
     """Let a writer die with half of its change in the file."""
+
     def half() -> None:
         handle = sqlite3.connect(shop.path, isolation_level=None)
         handle.execute("PRAGMA cache_size=5")
@@ -334,6 +340,7 @@ def test_many_changes_of_one_row_all_succeed(shop: Shop, journal: str) -> None:
 
 def test_many_upserts_of_one_key_make_one_row(shop: Shop) -> None:
     """Ten processes upsert the same new key: one inserts, the others update."""
+
     def upsert(writer: int) -> None:
         done = shop.call("upsert", table="customers", key=["name"], rows=[{"name": "same", "note": writer}])
         os._exit(10 + done["inserted"])
@@ -347,6 +354,7 @@ def test_many_upserts_of_one_key_make_one_row(shop: Shop) -> None:
 
 def test_readers_see_whole_changes_only(shop: Shop) -> None:
     """Two rows that are changed together are never seen apart."""
+
     def write() -> None:
         for number in range(30):
             shop.call("update", table="customers", where={"id": {"$in": [1, 2]}}, values={"note": number})
@@ -380,7 +388,8 @@ def test_the_deadline_of_the_call_ends_a_statement_too(shop: Shop) -> None:
 
     with pytest.raises(ClitoolError) as caught:
         TOOLS["sql"](context).execute(
-            sql="WITH RECURSIVE r AS (SELECT 1 n UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r")
+            sql="WITH RECURSIVE r AS (SELECT 1 n UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r"
+        )
     context.close()
 
     assert caught.value.reason == "timeout"

@@ -25,32 +25,35 @@ def parse(folder: Path, **settings: object) -> Any:
     return family.parse({**GOOD, **settings}, Origin(str(folder), protected))
 
 
-@pytest.mark.parametrize("tables", [
-    pytest.param([], id="empty list"),
-    pytest.param(None, id="null"),
-    pytest.param("", id="empty text"),
-    pytest.param("*", id="star"),
-    pytest.param(["*"], id="star in a list"),
-    pytest.param("ALL", id="all in capitals"),
-    pytest.param(["all"], id="all in a list"),
-    pytest.param(["orders", "All"], id="all among others"),
-    pytest.param([""], id="empty name"),
-    pytest.param([" "], id="blank name"),
-    pytest.param([" orders"], id="blank before"),
-    pytest.param(["orders "], id="blank behind"),
-    pytest.param(["${UNSET}"], id="unresolved reference"),
-    pytest.param("orders,secret", id="several in one text"),
-    pytest.param("orders", id="a name without a list"),
-    pytest.param(["orders", None], id="null in the list"),
-    pytest.param([["orders"]], id="list in the list"),
-    pytest.param([7], id="number"),
-    pytest.param(True, id="true"),
-    pytest.param({"orders": True}, id="mapping"),
-    pytest.param(["sqlite_master"], id="the schema itself"),
-    pytest.param(["SQLITE_SEQUENCE"], id="a table of SQLite's own"),
-    pytest.param(["orders\n"], id="newline"),
-    pytest.param(["ord\0ers"], id="nul"),
-])
+@pytest.mark.parametrize(
+    "tables",
+    [
+        pytest.param([], id="empty list"),
+        pytest.param(None, id="null"),
+        pytest.param("", id="empty text"),
+        pytest.param("*", id="star"),
+        pytest.param(["*"], id="star in a list"),
+        pytest.param("ALL", id="all in capitals"),
+        pytest.param(["all"], id="all in a list"),
+        pytest.param(["orders", "All"], id="all among others"),
+        pytest.param([""], id="empty name"),
+        pytest.param([" "], id="blank name"),
+        pytest.param([" orders"], id="blank before"),
+        pytest.param(["orders "], id="blank behind"),
+        pytest.param(["${UNSET}"], id="unresolved reference"),
+        pytest.param("orders,secret", id="several in one text"),
+        pytest.param("orders", id="a name without a list"),
+        pytest.param(["orders", None], id="null in the list"),
+        pytest.param([["orders"]], id="list in the list"),
+        pytest.param([7], id="number"),
+        pytest.param(True, id="true"),
+        pytest.param({"orders": True}, id="mapping"),
+        pytest.param(["sqlite_master"], id="the schema itself"),
+        pytest.param(["SQLITE_SEQUENCE"], id="a table of SQLite's own"),
+        pytest.param(["orders\n"], id="newline"),
+        pytest.param(["ord\0ers"], id="nul"),
+    ],
+)
 def test_a_whitelist_that_names_no_table_is_an_error(tmp_path: Path, tables: object) -> None:
     """An empty or mistaken whitelist never means every table."""
     with pytest.raises(SettingsError) as caught:
@@ -59,40 +62,43 @@ def test_a_whitelist_that_names_no_table_is_an_error(tmp_path: Path, tables: obj
     assert caught.value.key == "allowed_tables"
 
 
-@pytest.mark.parametrize("text", [
-    pytest.param("", id="empty"),
-    pytest.param("shop.db", id="a path"),
-    pytest.param("/srv/shop.db", id="an absolute path"),
-    pytest.param("sqlite:shop.db", id="no slashes"),
-    pytest.param("sqlite://shop.db", id="a host"),
-    pytest.param("sqlite://localhost/srv/shop.db", id="localhost"),
-    pytest.param("sqlite:///", id="no file"),
-    pytest.param("SQLITE:///shop.db", id="capitals"),
-    pytest.param("sqlite+pysqlite:///shop.db", id="a driver"),
-    pytest.param("sqlite:///:memory:", id="memory"),
-    pytest.param("sqlite:///%3Amemory%3A", id="memory, escaped"),
-    pytest.param("sqlite:///:memory:shop", id="almost memory"),
-    pytest.param("sqlite:///file:shop.db", id="uri"),
-    pytest.param("sqlite:///file:shop.db?mode=rwc", id="uri with a mode"),
-    pytest.param("sqlite:///file%3Ashop.db", id="uri, escaped"),
-    pytest.param("sqlite:///shop.db?mode=rwc", id="mode"),
-    pytest.param("sqlite:///shop.db?vfs=unix-none", id="vfs"),
-    pytest.param("sqlite:///shop.db?immutable=1", id="immutable"),
-    pytest.param("sqlite:///shop.db?", id="question mark"),
-    pytest.param("sqlite:///shop.db#x", id="fragment"),
-    pytest.param("sqlite:///shop%00.db", id="nul"),
-    pytest.param("sqlite:///shop%0A.db", id="newline"),
-    pytest.param("sqlite:///shop%zz.db", id="not hexadecimal"),
-    pytest.param("sqlite:///shop%4", id="half an escape"),
-    pytest.param("sqlite:///shop%+1.db", id="a sign in an escape"),
-    pytest.param("sqlite:///shop%ff.db", id="not UTF-8"),
-    pytest.param("mysql://root@localhost/shop", id="another engine"),
-    pytest.param("sqlite:///clients.yaml", id="the clients file"),
-    pytest.param("sqlite:///x/../clients.yaml", id="the clients file by dot dot"),
-    pytest.param("sqlite:///state/state.db", id="a file of a protected folder"),
-    pytest.param("sqlite:///link.yaml", id="a symlink to the clients file"),
-    pytest.param("sqlite:///hard.yaml", id="a second name of the clients file"),
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("", id="empty"),
+        pytest.param("shop.db", id="a path"),
+        pytest.param("/srv/shop.db", id="an absolute path"),
+        pytest.param("sqlite:shop.db", id="no slashes"),
+        pytest.param("sqlite://shop.db", id="a host"),
+        pytest.param("sqlite://localhost/srv/shop.db", id="localhost"),
+        pytest.param("sqlite:///", id="no file"),
+        pytest.param("SQLITE:///shop.db", id="capitals"),
+        pytest.param("sqlite+pysqlite:///shop.db", id="a driver"),
+        pytest.param("sqlite:///:memory:", id="memory"),
+        pytest.param("sqlite:///%3Amemory%3A", id="memory, escaped"),
+        pytest.param("sqlite:///:memory:shop", id="almost memory"),
+        pytest.param("sqlite:///file:shop.db", id="uri"),
+        pytest.param("sqlite:///file:shop.db?mode=rwc", id="uri with a mode"),
+        pytest.param("sqlite:///file%3Ashop.db", id="uri, escaped"),
+        pytest.param("sqlite:///shop.db?mode=rwc", id="mode"),
+        pytest.param("sqlite:///shop.db?vfs=unix-none", id="vfs"),
+        pytest.param("sqlite:///shop.db?immutable=1", id="immutable"),
+        pytest.param("sqlite:///shop.db?", id="question mark"),
+        pytest.param("sqlite:///shop.db#x", id="fragment"),
+        pytest.param("sqlite:///shop%00.db", id="nul"),
+        pytest.param("sqlite:///shop%0A.db", id="newline"),
+        pytest.param("sqlite:///shop%zz.db", id="not hexadecimal"),
+        pytest.param("sqlite:///shop%4", id="half an escape"),
+        pytest.param("sqlite:///shop%+1.db", id="a sign in an escape"),
+        pytest.param("sqlite:///shop%ff.db", id="not UTF-8"),
+        pytest.param("mysql://root@localhost/shop", id="another engine"),
+        pytest.param("sqlite:///clients.yaml", id="the clients file"),
+        pytest.param("sqlite:///x/../clients.yaml", id="the clients file by dot dot"),
+        pytest.param("sqlite:///state/state.db", id="a file of a protected folder"),
+        pytest.param("sqlite:///link.yaml", id="a symlink to the clients file"),
+        pytest.param("sqlite:///hard.yaml", id="a second name of the clients file"),
+    ],
+)
 def test_a_connection_string_that_is_no_plain_file_is_refused(tmp_path: Path, text: str) -> None:
     """SQLite's URI options, memory, and clitool's own files cannot be named; the text is never repeated."""
     (tmp_path / "clients.yaml").write_text("clients: {}")
@@ -106,16 +112,19 @@ def test_a_connection_string_that_is_no_plain_file_is_refused(tmp_path: Path, te
     assert str(tmp_path) not in str(caught.value)
 
 
-@pytest.mark.parametrize(("text", "name"), [
-    pytest.param("sqlite:///{name}", "shop.db", id="relative"),
-    pytest.param("sqlite:///{folder}/{name}", "shop.db", id="absolute"),
-    pytest.param("sqlite:///x/../{name}", "shop.db", id="dot dot"),
-    pytest.param("sqlite:///a%3Fmode=rwc", "a?mode=rwc", id="question mark in the name"),
-    pytest.param("sqlite:///a%23b", "a#b", id="fragment in the name"),
-    pytest.param("sqlite:///a%2541", "a%41", id="percent in the name is decoded once"),
-    pytest.param("sqlite:///sh%C3%B6p%20&x=1;.db", "shöp &x=1;.db", id="unicode and blanks"),
-    pytest.param("sqlite:///'quote\".db", "'quote\".db", id="quotes"),
-])
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        pytest.param("sqlite:///{name}", "shop.db", id="relative"),
+        pytest.param("sqlite:///{folder}/{name}", "shop.db", id="absolute"),
+        pytest.param("sqlite:///x/../{name}", "shop.db", id="dot dot"),
+        pytest.param("sqlite:///a%3Fmode=rwc", "a?mode=rwc", id="question mark in the name"),
+        pytest.param("sqlite:///a%23b", "a#b", id="fragment in the name"),
+        pytest.param("sqlite:///a%2541", "a%41", id="percent in the name is decoded once"),
+        pytest.param("sqlite:///sh%C3%B6p%20&x=1;.db", "shöp &x=1;.db", id="unicode and blanks"),
+        pytest.param("sqlite:///'quote\".db", "'quote\".db", id="quotes"),
+    ],
+)
 def test_any_file_name_can_be_written(tmp_path: Path, text: str, name: str) -> None:
     """What could be an option or an escape in SQLite's URI is only a name here."""
     shop = Shop(tmp_path)
@@ -130,19 +139,27 @@ def test_any_file_name_can_be_written(tmp_path: Path, text: str, name: str) -> N
     assert sorted(tmp_path.iterdir()) == before
 
 
-@pytest.mark.parametrize(("settings", "path"), [
-    pytest.param({"type": "mysql"}, ("type",), id="an engine to come"),
-    pytest.param({"allowed_tables": None}, ("allowed_tables",), id="null"),
-    pytest.param({"allowed_tables": []}, ("allowed_tables",), id="empty"),
-    pytest.param({"max_rows": 0}, ("max_rows",), id="no rows"),
-    pytest.param({"max_rows": "10"}, ("max_rows",), id="text for a number"),
-    pytest.param({"timeout": 0}, ("timeout",), id="no time"),
-    pytest.param({"allowedTables": "all"}, ("allowedTables",), id="unknown key"),
-    pytest.param({"connections": {"a b": GOOD}}, ("connections",), id="connection with a blank"),
-    pytest.param({"connections": {"shop": {**GOOD, "x": 1}}}, ("connections", "shop", "x"), id="unknown key inside"),
-    pytest.param({"connections": {"shop": {"type": "sqlite"}}}, ("connections", "shop", "connection_string"),
-                 id="key missing inside"),
-])
+@pytest.mark.parametrize(
+    ("settings", "path"),
+    [
+        pytest.param({"type": "mysql"}, ("type",), id="an engine to come"),
+        pytest.param({"allowed_tables": None}, ("allowed_tables",), id="null"),
+        pytest.param({"allowed_tables": []}, ("allowed_tables",), id="empty"),
+        pytest.param({"max_rows": 0}, ("max_rows",), id="no rows"),
+        pytest.param({"max_rows": "10"}, ("max_rows",), id="text for a number"),
+        pytest.param({"timeout": 0}, ("timeout",), id="no time"),
+        pytest.param({"allowedTables": "all"}, ("allowedTables",), id="unknown key"),
+        pytest.param({"connections": {"a b": GOOD}}, ("connections",), id="connection with a blank"),
+        pytest.param(
+            {"connections": {"shop": {**GOOD, "x": 1}}}, ("connections", "shop", "x"), id="unknown key inside"
+        ),
+        pytest.param(
+            {"connections": {"shop": {"type": "sqlite"}}},
+            ("connections", "shop", "connection_string"),
+            id="key missing inside",
+        ),
+    ],
+)
 def test_the_schema_refuses_what_is_no_setting(settings: dict[str, Any], path: tuple[str, ...]) -> None:
     """Unknown keys and wrong types never reach the parser."""
     found = {problem.path for problem in problems({**GOOD, **settings}, SETTINGS_SCHEMA, word="setting")}
@@ -155,17 +172,23 @@ def test_the_schema_accepts_both_shapes() -> None:
     assert problems({"connections": {"shop": GOOD, "crm-2": GOOD}}, SETTINGS_SCHEMA, word="setting") == []
 
 
-@pytest.mark.parametrize(("settings", "key"), [
-    pytest.param({"connections": {"shop": GOOD}, **GOOD}, "type", id="both shapes"),
-    pytest.param({"connections": {"shop": GOOD}, "timeout": 3}, "timeout", id="a limit beside connections"),
-    pytest.param({"type": "sqlite", "allowed_tables": "all"}, "connection_string", id="no connection string"),
-    pytest.param({"type": "sqlite", "connection_string": "sqlite:///x"}, "allowed_tables", id="no whitelist"),
-    pytest.param({}, "type", id="nothing"),
-    pytest.param({"connections": {"shop": {**GOOD, "allowed_tables": []}}}, "connections.shop.allowed_tables",
-                 id="empty whitelist of one of several"),
-    pytest.param({**GOOD, "allow_side_effects": "all"}, "allow_side_effects", id="side effects on everything"),
-    pytest.param({**GOOD, "allow_side_effects": ["*"]}, "allow_side_effects", id="star as a side effect"),
-])
+@pytest.mark.parametrize(
+    ("settings", "key"),
+    [
+        pytest.param({"connections": {"shop": GOOD}, **GOOD}, "type", id="both shapes"),
+        pytest.param({"connections": {"shop": GOOD}, "timeout": 3}, "timeout", id="a limit beside connections"),
+        pytest.param({"type": "sqlite", "allowed_tables": "all"}, "connection_string", id="no connection string"),
+        pytest.param({"type": "sqlite", "connection_string": "sqlite:///x"}, "allowed_tables", id="no whitelist"),
+        pytest.param({}, "type", id="nothing"),
+        pytest.param(
+            {"connections": {"shop": {**GOOD, "allowed_tables": []}}},
+            "connections.shop.allowed_tables",
+            id="empty whitelist of one of several",
+        ),
+        pytest.param({**GOOD, "allow_side_effects": "all"}, "allow_side_effects", id="side effects on everything"),
+        pytest.param({**GOOD, "allow_side_effects": ["*"]}, "allow_side_effects", id="star as a side effect"),
+    ],
+)
 def test_a_wrong_set_of_settings_names_the_key(tmp_path: Path, settings: dict[str, Any], key: str) -> None:
     assert family.parse is not None
     with pytest.raises(SettingsError) as caught:
@@ -191,12 +214,15 @@ def two(tmp_path: Path) -> Shop:
     return shop
 
 
-@pytest.mark.parametrize(("connection", "words"), [
-    pytest.param(None, "crm, shop", id="none named"),
-    pytest.param("", "crm, shop", id="empty"),
-    pytest.param("sohp", "did you mean 'shop'", id="misspelt"),
-    pytest.param("SHOP", "shop", id="capitals"),
-])
+@pytest.mark.parametrize(
+    ("connection", "words"),
+    [
+        pytest.param(None, "crm, shop", id="none named"),
+        pytest.param("", "crm, shop", id="empty"),
+        pytest.param("sohp", "did you mean 'shop'", id="misspelt"),
+        pytest.param("SHOP", "shop", id="capitals"),
+    ],
+)
 def test_one_of_several_connections_must_be_named(two: Shop, connection: str | None, words: str) -> None:
     document = two.refusal("tables", connection=connection)
 

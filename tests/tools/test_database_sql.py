@@ -39,8 +39,11 @@ REFUSED = [
     ("count of a view", "SELECT count(*) FROM v_secret", TABLE),
     ("named like an allowed table", "WITH orders AS (SELECT k FROM secret) SELECT * FROM orders", TABLE),
     ("named like an allowed view", "WITH v_secret AS (SELECT k FROM secret) SELECT * FROM v_secret", TABLE),
-    ("inner name does not hide", "SELECT * FROM (WITH secret AS (SELECT 1 AS k) SELECT * FROM secret) a JOIN secret b",
-     TABLE),
+    (
+        "inner name does not hide",
+        "SELECT * FROM (WITH secret AS (SELECT 1 AS k) SELECT * FROM secret) a JOIN secret b",
+        TABLE,
+    ),
     ("exists", "SELECT EXISTS (SELECT 1 FROM secret)", TABLE),
     ("exists as a filter", "SELECT id FROM orders WHERE EXISTS (SELECT 1 FROM secret WHERE k LIKE 'T%')", TABLE),
     ("scalar", "SELECT (SELECT k FROM secret)", TABLE),
@@ -108,26 +111,81 @@ REFUSED = [
     ("function in a limit", "SELECT id FROM orders LIMIT load_extension('x')", FUNCTION),
     ("made-up function", "SELECT system('id')", FUNCTION),
     # Everything that is not a SELECT.
-    *((text, text, STATEMENT) for text in (
-        "PRAGMA table_info(secret)", "PRAGMA query_only", "PRAGMA query_only=0", "PRAGMA query_only(0)",
-        "PRAGMA writable_schema=1", "PRAGMA user_version=5", "PRAGMA wal_checkpoint(TRUNCATE)",
-        "PRAGMA journal_mode=off",
-        "ATTACH 'other.db' AS o", "ATTACH ':memory:' AS o", "DETACH main", "VACUUM", "VACUUM INTO 'copy.db'",
-        "INSERT INTO orders (id) VALUES (9)", "INSERT INTO orders (id) VALUES (9) RETURNING *",
-        "UPDATE orders SET total = 0", "DELETE FROM orders", "REPLACE INTO orders (id) VALUES (1)",
-        "WITH x AS (SELECT 1) DELETE FROM orders", "WITH x AS (SELECT 1) INSERT INTO orders (id) SELECT 9",
-        "WITH x AS (SELECT 1) UPDATE orders SET total = 0", "WITH x AS (SELECT 1) REPLACE INTO orders (id) SELECT 1",
-        "WITH x AS (SELECT 1) DELETE FROM orders RETURNING *", "CREATE TABLE t (a)", "CREATE TEMP TABLE t (a)",
-        "CREATE VIEW v AS SELECT 1", "CREATE TEMP VIEW v AS SELECT 1", "CREATE VIRTUAL TABLE x USING fts5 (a)",
-        "CREATE TRIGGER t AFTER INSERT ON orders BEGIN SELECT 1; END", "CREATE INDEX i ON orders (total)",
-        "DROP TABLE orders", "ALTER TABLE orders ADD x", "REINDEX", "ANALYZE", "BEGIN", "COMMIT", "ROLLBACK", "END",
-        "SAVEPOINT a", "RELEASE a", "EXPLAIN SELECT 1", "EXPLAIN SELECT * FROM secret",
-        "EXPLAIN QUERY PLAN SELECT * FROM secret", "TABLE secret", "DESCRIBE secret", "SHOW TABLES", ".tables",
-        "SELECT 1; SELECT 2", "SELECT 1; DROP TABLE orders", "SELECT 1;; SELECT 2", "SELECT 1; -- x\nDROP TABLE orders",
-        ";SELECT 1", "; COMMIT", "\ufeff;COMMIT", "\ufeffSELECT 1", "(SELECT 1)", " ", "\n", ";", "-- x", "/* x */",
-        "/* x", "-- x\n", "/* SELECT */", "-- SELECT 1", "SELECTED", "SELECT\0 1", "SELECT '\ud800'", "ＳＥＬＥＣＴ 1",  # noqa: RUF001 - full width
-        "SELECT " + "1" * 100_001,
-    )),
+    *(
+        (text, text, STATEMENT)
+        for text in (
+            "PRAGMA table_info(secret)",
+            "PRAGMA query_only",
+            "PRAGMA query_only=0",
+            "PRAGMA query_only(0)",
+            "PRAGMA writable_schema=1",
+            "PRAGMA user_version=5",
+            "PRAGMA wal_checkpoint(TRUNCATE)",
+            "PRAGMA journal_mode=off",
+            "ATTACH 'other.db' AS o",
+            "ATTACH ':memory:' AS o",
+            "DETACH main",
+            "VACUUM",
+            "VACUUM INTO 'copy.db'",
+            "INSERT INTO orders (id) VALUES (9)",
+            "INSERT INTO orders (id) VALUES (9) RETURNING *",
+            "UPDATE orders SET total = 0",
+            "DELETE FROM orders",
+            "REPLACE INTO orders (id) VALUES (1)",
+            "WITH x AS (SELECT 1) DELETE FROM orders",
+            "WITH x AS (SELECT 1) INSERT INTO orders (id) SELECT 9",
+            "WITH x AS (SELECT 1) UPDATE orders SET total = 0",
+            "WITH x AS (SELECT 1) REPLACE INTO orders (id) SELECT 1",
+            "WITH x AS (SELECT 1) DELETE FROM orders RETURNING *",
+            "CREATE TABLE t (a)",
+            "CREATE TEMP TABLE t (a)",
+            "CREATE VIEW v AS SELECT 1",
+            "CREATE TEMP VIEW v AS SELECT 1",
+            "CREATE VIRTUAL TABLE x USING fts5 (a)",
+            "CREATE TRIGGER t AFTER INSERT ON orders BEGIN SELECT 1; END",
+            "CREATE INDEX i ON orders (total)",
+            "DROP TABLE orders",
+            "ALTER TABLE orders ADD x",
+            "REINDEX",
+            "ANALYZE",
+            "BEGIN",
+            "COMMIT",
+            "ROLLBACK",
+            "END",
+            "SAVEPOINT a",
+            "RELEASE a",
+            "EXPLAIN SELECT 1",
+            "EXPLAIN SELECT * FROM secret",
+            "EXPLAIN QUERY PLAN SELECT * FROM secret",
+            "TABLE secret",
+            "DESCRIBE secret",
+            "SHOW TABLES",
+            ".tables",
+            "SELECT 1; SELECT 2",
+            "SELECT 1; DROP TABLE orders",
+            "SELECT 1;; SELECT 2",
+            "SELECT 1; -- x\nDROP TABLE orders",
+            ";SELECT 1",
+            "; COMMIT",
+            "\ufeff;COMMIT",
+            "\ufeffSELECT 1",
+            "(SELECT 1)",
+            " ",
+            "\n",
+            ";",
+            "-- x",
+            "/* x */",
+            "/* x",
+            "-- x\n",
+            "/* SELECT */",
+            "-- SELECT 1",
+            "SELECTED",
+            "SELECT\0 1",
+            "SELECT '\ud800'",
+            "ＳＥＬＥＣＴ 1",  # noqa: RUF001 - full width
+            "SELECT " + "1" * 100_001,
+        )
+    ),
 ]
 
 
@@ -142,9 +200,14 @@ def test_a_statement_is_refused(shop: Shop, sql: str, reason: str) -> None:
     assert sorted(path.name for path in shop.folder.iterdir()) == ["shop.db"]
 
 
-@pytest.mark.parametrize(("sql", "reason"), [
-    pytest.param(sql, reason, id=name[:40]) for name, sql, reason in REFUSED
-    if reason != TABLE or "sqlite" in sql.lower() or "pragma" in sql or "dbstat" in sql or "fts3" in sql])
+@pytest.mark.parametrize(
+    ("sql", "reason"),
+    [
+        pytest.param(sql, reason, id=name[:40])
+        for name, sql, reason in REFUSED
+        if reason != TABLE or "sqlite" in sql.lower() or "pragma" in sql or "dbstat" in sql or "fts3" in sql
+    ],
+)
 def test_a_statement_is_refused_also_where_all_tables_are_allowed(shop: Shop, sql: str, reason: str) -> None:
     """`all` opens the owner's tables, and nothing else."""
     shop.settings["allowed_tables"] = "all"
@@ -222,20 +285,23 @@ def test_an_ordinary_statement_is_accepted(shop: Shop, sql: str, tables: str) ->
     assert set(shop.call("sql", sql=sql)) == {"rows", "columns", "truncated"}
 
 
-@pytest.mark.parametrize(("sql", "reason"), [
-    pytest.param("SELECT", "bad_statement", id="incomplete"),
-    pytest.param("SELECT * FROM", "bad_statement", id="no table"),
-    pytest.param("SELECT id FORM orders", "bad_statement", id="misspelt word"),
-    pytest.param("SELECT id INTO x FROM orders", "bad_statement", id="into"),
-    pytest.param("SELECT 'x' INTO OUTFILE '/tmp/x'", "bad_statement", id="into a file"),
-    pytest.param("SELECT id FROM orders FOR UPDATE", "bad_statement", id="for update"),
-    pytest.param("SELECT nosuch FROM orders", "column_unknown", id="no such column"),
-    pytest.param("SELECT secret.k", "column_unknown", id="column without a table"),
-    pytest.param("SELECT id FROM orders, customers", "bad_statement", id="ambiguous column"),
-    pytest.param("SELECT abs()", "bad_statement", id="wrong number of arguments"),
-    pytest.param("SELECT json('{')", "bad_statement", id="malformed JSON"),
-    pytest.param("SELECT * FROM ft WHERE ft MATCH '\"'", "bad_statement", id="malformed match"),
-])
+@pytest.mark.parametrize(
+    ("sql", "reason"),
+    [
+        pytest.param("SELECT", "bad_statement", id="incomplete"),
+        pytest.param("SELECT * FROM", "bad_statement", id="no table"),
+        pytest.param("SELECT id FORM orders", "bad_statement", id="misspelt word"),
+        pytest.param("SELECT id INTO x FROM orders", "bad_statement", id="into"),
+        pytest.param("SELECT 'x' INTO OUTFILE '/tmp/x'", "bad_statement", id="into a file"),
+        pytest.param("SELECT id FROM orders FOR UPDATE", "bad_statement", id="for update"),
+        pytest.param("SELECT nosuch FROM orders", "column_unknown", id="no such column"),
+        pytest.param("SELECT secret.k", "column_unknown", id="column without a table"),
+        pytest.param("SELECT id FROM orders, customers", "bad_statement", id="ambiguous column"),
+        pytest.param("SELECT abs()", "bad_statement", id="wrong number of arguments"),
+        pytest.param("SELECT json('{')", "bad_statement", id="malformed JSON"),
+        pytest.param("SELECT * FROM ft WHERE ft MATCH '\"'", "bad_statement", id="malformed match"),
+    ],
+)
 def test_an_error_in_the_statement_is_told(shop: Shop, sql: str, reason: str) -> None:
     assert shop.reason("sql", sql=sql) == reason
 
@@ -257,29 +323,44 @@ def test_a_refusal_says_the_same_whether_the_table_exists(shop: Shop) -> None:
 
 
 ENDLESS = "WITH RECURSIVE r AS (SELECT 1 n UNION ALL SELECT n + 1 FROM r)"
-BOMB = "WITH c0 AS (SELECT 1 x)" + "".join(
-    f", c{n} AS (SELECT a.x FROM c{n - 1} a, c{n - 1} b)" for n in range(1, 30)) + " SELECT count(*) FROM c29"
+BOMB = (
+    "WITH c0 AS (SELECT 1 x)"
+    + "".join(f", c{n} AS (SELECT a.x FROM c{n - 1} a, c{n - 1} b)" for n in range(1, 30))
+    + " SELECT count(*) FROM c29"
+)
 
 
-@pytest.mark.parametrize(("sql", "reasons"), [
-    pytest.param(f"{ENDLESS} SELECT count(*) FROM r", {"timeout"}, id="endless recursion"),
-    pytest.param(f"{ENDLESS} SELECT n FROM r ORDER BY -n", {"timeout"}, id="endless sort"),
-    pytest.param("WITH RECURSIVE r (a) AS (VALUES (1), (2), (3)) SELECT count(*) FROM "
-                 + ", ".join(f"r r{n}" for n in range(20)), {"timeout"}, id="cross join"),
-    pytest.param(BOMB, {"timeout", "database"}, id="a statement that doubles while it is compiled"),
-    pytest.param("SELECT zeroblob(2e9)", {"too_large"}, id="two gigabytes of zeros"),
-    pytest.param("SELECT hex(randomblob(4e8))", {"too_large"}, id="random bytes"),
-    pytest.param("SELECT replace(hex(zeroblob(7000000)), '0', 'xxxxxxxx')", {"too_large"}, id="replace"),
-    pytest.param(f"{ENDLESS} SELECT group_concat(hex(zeroblob(1000))) FROM r", {"too_large", "timeout"},
-                 id="endless concatenation"),
-    pytest.param("SELECT " + "(" * 500 + "1" + ")" * 500, {"bad_statement"}, id="nested parentheses"),
-    pytest.param("SELECT " + "abs(" * 500 + "1" + ")" * 500, {"bad_statement"}, id="nested functions"),
-    pytest.param("SELECT 1" + " OR 1=1" * 10_000, {"bad_statement"}, id="many conditions"),
-    pytest.param("SELECT " + ",".join(["1"] * 40_000), {"bad_statement"}, id="many columns"),
-    pytest.param("SELECT 1" + " UNION ALL SELECT 1" * 3000, {"bad_statement"}, id="many parts"),
-    pytest.param("SELECT * FROM " + ", ".join(f"orders o{n}" for n in range(70)), {"bad_statement"}, id="many joins"),
-    pytest.param("SELECT '' LIKE '" + "%_" * 20_000 + "'", {"bad_statement"}, id="long pattern"),
-])
+@pytest.mark.parametrize(
+    ("sql", "reasons"),
+    [
+        pytest.param(f"{ENDLESS} SELECT count(*) FROM r", {"timeout"}, id="endless recursion"),
+        pytest.param(f"{ENDLESS} SELECT n FROM r ORDER BY -n", {"timeout"}, id="endless sort"),
+        pytest.param(
+            "WITH RECURSIVE r (a) AS (VALUES (1), (2), (3)) SELECT count(*) FROM "
+            + ", ".join(f"r r{n}" for n in range(20)),
+            {"timeout"},
+            id="cross join",
+        ),
+        pytest.param(BOMB, {"timeout", "database"}, id="a statement that doubles while it is compiled"),
+        pytest.param("SELECT zeroblob(2e9)", {"too_large"}, id="two gigabytes of zeros"),
+        pytest.param("SELECT hex(randomblob(4e8))", {"too_large"}, id="random bytes"),
+        pytest.param("SELECT replace(hex(zeroblob(7000000)), '0', 'xxxxxxxx')", {"too_large"}, id="replace"),
+        pytest.param(
+            f"{ENDLESS} SELECT group_concat(hex(zeroblob(1000))) FROM r",
+            {"too_large", "timeout"},
+            id="endless concatenation",
+        ),
+        pytest.param("SELECT " + "(" * 500 + "1" + ")" * 500, {"bad_statement"}, id="nested parentheses"),
+        pytest.param("SELECT " + "abs(" * 500 + "1" + ")" * 500, {"bad_statement"}, id="nested functions"),
+        pytest.param("SELECT 1" + " OR 1=1" * 10_000, {"bad_statement"}, id="many conditions"),
+        pytest.param("SELECT " + ",".join(["1"] * 40_000), {"bad_statement"}, id="many columns"),
+        pytest.param("SELECT 1" + " UNION ALL SELECT 1" * 3000, {"bad_statement"}, id="many parts"),
+        pytest.param(
+            "SELECT * FROM " + ", ".join(f"orders o{n}" for n in range(70)), {"bad_statement"}, id="many joins"
+        ),
+        pytest.param("SELECT '' LIKE '" + "%_" * 20_000 + "'", {"bad_statement"}, id="long pattern"),
+    ],
+)
 def test_work_is_bounded(shop: Shop, sql: str, reasons: set[str]) -> None:
     """Time, memory, the size of values and of the statement itself have an end."""
     shop.settings["timeout"] = 0.5
@@ -290,15 +371,21 @@ def test_work_is_bounded(shop: Shop, sql: str, reasons: set[str]) -> None:
 def test_rows_of_an_endless_query_are_cut(shop: Shop) -> None:
     answer = shop.call("sql", sql=f"{ENDLESS} SELECT n FROM r", limit=3)
 
-    assert answer == {"rows": [{"n": 1}, {"n": 2}, {"n": 3}], "columns": [{"name": "n", "type": "integer"}],
-                      "truncated": True}
+    assert answer == {
+        "rows": [{"n": 1}, {"n": 2}, {"n": 3}],
+        "columns": [{"name": "n", "type": "integer"}],
+        "truncated": True,
+    }
 
 
-@pytest.mark.parametrize("sql", [
-    pytest.param("SELECT id FROM customers LIMIT 100", id="inner limit"),
-    pytest.param("SELECT id FROM customers UNION ALL SELECT id FROM customers", id="union"),
-    pytest.param("WITH x AS (SELECT id FROM customers) SELECT * FROM x -- LIMIT 1", id="comment"),
-])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        pytest.param("SELECT id FROM customers LIMIT 100", id="inner limit"),
+        pytest.param("SELECT id FROM customers UNION ALL SELECT id FROM customers", id="union"),
+        pytest.param("WITH x AS (SELECT id FROM customers) SELECT * FROM x -- LIMIT 1", id="comment"),
+    ],
+)
 def test_the_bound_on_rows_holds_for_every_shape(shop: Shop, sql: str) -> None:
     shop.settings["max_rows"] = 2
 
@@ -315,43 +402,62 @@ def test_rows_stop_at_the_size_that_the_client_may_have(shop: Shop) -> None:
     assert (len(answer["rows"]), answer["truncated"]) == (9, True)
 
 
-@pytest.mark.parametrize(("sql", "params", "row"), [
-    pytest.param("SELECT ?, ? AS b, ?", [1, "x", None], {"?": 1, "b": "x", "?_2": None}, id="list"),
-    pytest.param("SELECT :a AS a, @b AS b, $c AS c, :a AS d", {"a": 1, "b": 2.5, "c": "x"},
-                 {"a": 1, "b": 2.5, "c": "x", "d": 1}, id="object"),
-    pytest.param("SELECT typeof(?) AS a, typeof(?) AS b", [True, {"$binary": {"base64": "AA=="}}],
-                 {"a": "integer", "b": "blob"}, id="truth value and bytes"),
-    pytest.param("SELECT ? AS a", [{"$numberDouble": "Infinity"}], {"a": {"$numberDouble": "Infinity"}}, id="infinity"),
-    pytest.param("SELECT ':a', '?' AS b", [], {"':a'": ":a", "b": "?"}, id="marks in strings"),
-    pytest.param("SELECT ? AS a", ["'; DROP TABLE orders"], {"a": "'; DROP TABLE orders"}, id="SQL as a value"),
-    pytest.param("SELECT count(*) AS n FROM json_each(?)", ["[1, 2, 3]"], {"n": 3}, id="a list as JSON"),
-])
+@pytest.mark.parametrize(
+    ("sql", "params", "row"),
+    [
+        pytest.param("SELECT ?, ? AS b, ?", [1, "x", None], {"?": 1, "b": "x", "?_2": None}, id="list"),
+        pytest.param(
+            "SELECT :a AS a, @b AS b, $c AS c, :a AS d",
+            {"a": 1, "b": 2.5, "c": "x"},
+            {"a": 1, "b": 2.5, "c": "x", "d": 1},
+            id="object",
+        ),
+        pytest.param(
+            "SELECT typeof(?) AS a, typeof(?) AS b",
+            [True, {"$binary": {"base64": "AA=="}}],
+            {"a": "integer", "b": "blob"},
+            id="truth value and bytes",
+        ),
+        pytest.param(
+            "SELECT ? AS a", [{"$numberDouble": "Infinity"}], {"a": {"$numberDouble": "Infinity"}}, id="infinity"
+        ),
+        pytest.param("SELECT ':a', '?' AS b", [], {"':a'": ":a", "b": "?"}, id="marks in strings"),
+        pytest.param("SELECT ? AS a", ["'; DROP TABLE orders"], {"a": "'; DROP TABLE orders"}, id="SQL as a value"),
+        pytest.param("SELECT count(*) AS n FROM json_each(?)", ["[1, 2, 3]"], {"n": 3}, id="a list as JSON"),
+    ],
+)
 def test_values_are_bound(shop: Shop, sql: str, params: Any, row: dict[str, Any]) -> None:
     assert shop.call("sql", sql=sql, params=params)["rows"] == [row]
 
 
-@pytest.mark.parametrize(("sql", "params"), [
-    pytest.param("SELECT ?", None, id="none"),
-    pytest.param("SELECT ?", [], id="too few"),
-    pytest.param("SELECT ?", [1, 2], id="too many"),
-    pytest.param("SELECT :a", {"b": 1}, id="other name"),
-    pytest.param("SELECT ?", {"a": 1}, id="object for a list"),
-    pytest.param("SELECT ?", [2**63], id="integer beyond 64 bits"),
-    pytest.param("SELECT ?", [[1]], id="list as a value"),
-    pytest.param("SELECT ?", [{"a": 1}], id="object as a value"),
-    pytest.param("SELECT ?", ["\ud800"], id="half a surrogate pair"),
-    pytest.param("SELECT ?", [float("nan")], id="not a number"),
-])
+@pytest.mark.parametrize(
+    ("sql", "params"),
+    [
+        pytest.param("SELECT ?", None, id="none"),
+        pytest.param("SELECT ?", [], id="too few"),
+        pytest.param("SELECT ?", [1, 2], id="too many"),
+        pytest.param("SELECT :a", {"b": 1}, id="other name"),
+        pytest.param("SELECT ?", {"a": 1}, id="object for a list"),
+        pytest.param("SELECT ?", [2**63], id="integer beyond 64 bits"),
+        pytest.param("SELECT ?", [[1]], id="list as a value"),
+        pytest.param("SELECT ?", [{"a": 1}], id="object as a value"),
+        pytest.param("SELECT ?", ["\ud800"], id="half a surrogate pair"),
+        pytest.param("SELECT ?", [float("nan")], id="not a number"),
+    ],
+)
 def test_params_that_do_not_fit_are_refused(shop: Shop, sql: str, params: Any) -> None:
     assert shop.reason("sql", sql=sql, params=params) == "bad_value"
 
 
-@pytest.mark.parametrize(("sql", "row"), [
-    pytest.param("SELECT 1 AS a, 2 AS a", {"a": 1, "a_2": 2}, id="twice"),
-    pytest.param("SELECT 1 AS a, 2 AS a, 3 AS a", {"a": 1, "a_2": 2, "a_3": 3}, id="three times"),
-    pytest.param("SELECT 1 AS a, 2 AS a, 3 AS a_2", {"a": 1, "a_3": 2, "a_2": 3}, id="the new name is taken"),
-    pytest.param("SELECT 1 AS a_2, 2 AS a, 3 AS a", {"a_2": 1, "a": 2, "a_3": 3}, id="taken before"),
-])
+@pytest.mark.parametrize(
+    ("sql", "row"),
+    [
+        pytest.param("SELECT 1 AS a, 2 AS a", {"a": 1, "a_2": 2}, id="twice"),
+        pytest.param("SELECT 1 AS a, 2 AS a, 3 AS a", {"a": 1, "a_2": 2, "a_3": 3}, id="three times"),
+        pytest.param("SELECT 1 AS a, 2 AS a, 3 AS a_2", {"a": 1, "a_3": 2, "a_2": 3}, id="the new name is taken"),
+        pytest.param("SELECT 1 AS a_2, 2 AS a, 3 AS a", {"a_2": 1, "a": 2, "a_3": 3}, id="taken before"),
+    ],
+)
 def test_columns_of_one_name_are_told_apart(shop: Shop, sql: str, row: dict[str, int]) -> None:
     """No value hides another, and `columns` has the names as the rows do."""
     answer = shop.call("sql", sql=sql)
@@ -361,8 +467,11 @@ def test_columns_of_one_name_are_told_apart(shop: Shop, sql: str, row: dict[str,
 
 
 def test_the_type_of_a_column_is_that_of_its_values(shop: Shop) -> None:
-    answer = shop.call("sql", sql="SELECT 1 AS a, 'x' AS b, 0.5 AS c, x'00' AS d, NULL AS e, 1 AS f"
-                                  " UNION ALL SELECT NULL, 'y', 1.5, x'', NULL, 'x'")
+    answer = shop.call(
+        "sql",
+        sql="SELECT 1 AS a, 'x' AS b, 0.5 AS c, x'00' AS d, NULL AS e, 1 AS f"
+        " UNION ALL SELECT NULL, 'y', 1.5, x'', NULL, 'x'",
+    )
 
     assert [column["type"] for column in answer["columns"]] == ["integer", "text", "real", "binary", "null", "any"]
 
@@ -379,8 +488,11 @@ def test_the_audit_line_names_the_tables_that_are_read(shop: Shop) -> None:
 
 def test_a_real_table_called_json_each_is_a_table(tmp_path: Path) -> None:
     """A table of the owner's goes before the function of the same name, and is not open because of it."""
-    shop = Shop(tmp_path, f"CREATE TABLE json_each (k); INSERT INTO json_each VALUES ('{SECRET}'); CREATE TABLE t (a);",
-                allowed_tables=["t"])
+    shop = Shop(
+        tmp_path,
+        f"CREATE TABLE json_each (k); INSERT INTO json_each VALUES ('{SECRET}'); CREATE TABLE t (a);",
+        allowed_tables=["t"],
+    )
 
     assert shop.reason("sql", sql="SELECT * FROM json_each") == "table_not_allowed"
     assert shop.reason("sql", sql="SELECT count(*) FROM json_each") == "table_not_allowed"
@@ -390,11 +502,15 @@ def test_a_real_table_called_json_each_is_a_table(tmp_path: Path) -> None:
 
 def test_a_full_text_table_on_the_content_of_another_needs_that_too(tmp_path: Path) -> None:
     """What a virtual table reads while it runs is held against the whitelist as well."""
-    shop = Shop(tmp_path, f"""
+    shop = Shop(
+        tmp_path,
+        f"""
         CREATE TABLE secret (id INTEGER PRIMARY KEY, body); INSERT INTO secret VALUES (1, '{SECRET}');
         CREATE VIRTUAL TABLE ft USING fts5 (body, content='secret', content_rowid='id');
         INSERT INTO ft (ft) VALUES ('rebuild');
-        """, allowed_tables=["ft"])
+        """,
+        allowed_tables=["ft"],
+    )
 
     assert shop.reason("sql", sql="SELECT body FROM ft WHERE ft MATCH 'top'") == "table_not_allowed"
     shop.settings["allowed_tables"] = ["ft", "secret"]
@@ -419,24 +535,38 @@ def test_a_table_with_another_programs_collation_can_be_read(tmp_path: Path) -> 
 
 def test_no_function_of_the_allow_list_reaches_beyond_the_statement() -> None:
     """The dangerous ones by name, so that nobody adds them by mistake."""
-    for name in ("load_extension", "fts3_tokenizer", "readfile", "writefile", "edit", "eval", "rtreecheck", "optimize",
-                 "sqlite_log", "sqlite_compileoption_get", "sqlite_offset"):
+    for name in (
+        "load_extension",
+        "fts3_tokenizer",
+        "readfile",
+        "writefile",
+        "edit",
+        "eval",
+        "rtreecheck",
+        "optimize",
+        "sqlite_log",
+        "sqlite_compileoption_get",
+        "sqlite_offset",
+    ):
         assert name not in ALLOWED
 
 
-@pytest.mark.parametrize(("action", "first", "second", "permitted"), [
-    pytest.param("READ", "customers", "id", True, id="its table"),
-    pytest.param("READ", "CUSTOMERS", "", True, id="its table in capitals"),
-    pytest.param("READ", "secret", "k", False, id="another table"),
-    pytest.param("READ", "secret", "", False, id="another table without a column"),
-    pytest.param("READ", "sqlite_master", "sql", False, id="the schema"),
-    pytest.param("UPDATE", "customers", "id", False, id="a change"),
-    pytest.param("PRAGMA", "table_info", "secret", False, id="a pragma"),
-    pytest.param("PRAGMA", "data_version", "", False, id="the pragma of full-text tables"),
-    pytest.param("ATTACH", "other.db", "", False, id="another file"),
-    pytest.param("FUNCTION", "", "like", True, id="a harmless function"),
-    pytest.param("FUNCTION", "", "load_extension", False, id="a dangerous function"),
-])
+@pytest.mark.parametrize(
+    ("action", "first", "second", "permitted"),
+    [
+        pytest.param("READ", "customers", "id", True, id="its table"),
+        pytest.param("READ", "CUSTOMERS", "", True, id="its table in capitals"),
+        pytest.param("READ", "secret", "k", False, id="another table"),
+        pytest.param("READ", "secret", "", False, id="another table without a column"),
+        pytest.param("READ", "sqlite_master", "sql", False, id="the schema"),
+        pytest.param("UPDATE", "customers", "id", False, id="a change"),
+        pytest.param("PRAGMA", "table_info", "secret", False, id="a pragma"),
+        pytest.param("PRAGMA", "data_version", "", False, id="the pragma of full-text tables"),
+        pytest.param("ATTACH", "other.db", "", False, id="another file"),
+        pytest.param("FUNCTION", "", "like", True, id="a harmless function"),
+        pytest.param("FUNCTION", "", "load_extension", False, id="a dangerous function"),
+    ],
+)
 def test_a_query_that_we_build_is_guarded_too(action: str, first: str, second: str, *, permitted: bool) -> None:
     """A mistake of ours in building SQL would still reach nothing but the one table."""
     import sqlite3

@@ -28,8 +28,9 @@ CREATE VIEW mixed AS SELECT a.id, b.k FROM a JOIN b ON a.id = b.id WHERE EXISTS 
 OPEN = ["a", "b", "va", "vs", "mixed"]
 
 # The same few names stand for tables, common table expressions, aliases and columns.
-NAMES = st.sampled_from(["a", "b", "secret", "va", "vs", "mixed", "SECRET", '"secret"', "[a]", "main.secret", "main.a",
-                         "t"])
+NAMES = st.sampled_from(
+    ["a", "b", "secret", "va", "vs", "mixed", "SECRET", '"secret"', "[a]", "main.secret", "main.a", "t"]
+)
 ALIASES = st.sampled_from(["a", "b", "secret", "t", '"va"'])
 COLUMNS = st.sampled_from(["id", "k", "1", "rowid", "t.k", "secret.k", "a.id", "count(*)", "max(k)", "'x'"])
 
@@ -52,17 +53,23 @@ def selects(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
         subquery.map(lambda sql: f"id IN {sql}"),
         subquery.map(lambda sql: f"0 AND EXISTS {sql}"),
     )
-    tail = st.one_of(st.just(""), condition.map(lambda test: f" WHERE {test}"),
-                     st.sampled_from([" GROUP BY 1", " ORDER BY 1", " LIMIT 1"]),
-                     subquery.map(lambda sql: f" LIMIT {sql}"))
+    tail = st.one_of(
+        st.just(""),
+        condition.map(lambda test: f" WHERE {test}"),
+        st.sampled_from([" GROUP BY 1", " ORDER BY 1", " LIMIT 1"]),
+        subquery.map(lambda sql: f" LIMIT {sql}"),
+    )
     plain = st.tuples(columns, sources, tail).map(lambda parts: f"SELECT {parts[0]} FROM {parts[1]}{parts[2]}")
     named = st.tuples(ALIASES, inner, plain).map(lambda parts: f"WITH {parts[0]} AS ({parts[1]}) {parts[2]}")
     compound = st.tuples(plain, st.sampled_from([" UNION ", " UNION ALL ", " EXCEPT "]), plain).map("".join)
     return st.one_of(plain, plain, named, compound)
 
 
-STATEMENTS = st.recursive(st.sampled_from(["SELECT 1", "SELECT id FROM a", "SELECT k FROM secret", "VALUES (1)",
-                                           "SELECT 1 FROM secret"]), selects, max_leaves=6)
+STATEMENTS = st.recursive(
+    st.sampled_from(["SELECT 1", "SELECT id FROM a", "SELECT k FROM secret", "VALUES (1)", "SELECT 1 FROM secret"]),
+    selects,
+    max_leaves=6,
+)
 
 
 def opened(path: Path, sql: str) -> set[str]:
@@ -73,8 +80,11 @@ def opened(path: Path, sql: str) -> set[str]:
         program = handle.execute(f"EXPLAIN {sql}").fetchall()
     finally:
         handle.close()
-    return {roots[root] for _, operation, _, root, database, *_ in program
-            if operation in ("OpenRead", "ReopenIdx") and database == 0 and root in roots}
+    return {
+        roots[root]
+        for _, operation, _, root, database, *_ in program
+        if operation in ("OpenRead", "ReopenIdx") and database == 0 and root in roots
+    }
 
 
 @pytest.fixture(scope="module")

@@ -100,7 +100,17 @@ def test_entries_come_level_by_level_and_by_name(world: World) -> None:
     plant(world, TREE)
 
     assert paths(world.call("file_list", depth=64)) == [
-        ".git", ".hidden", "a.txt", "b", "h", ".git/config", "b/c.txt", "b/d", "b/d/e.txt", "b/d/f", "b/d/f/g.txt",
+        ".git",
+        ".hidden",
+        "a.txt",
+        "b",
+        "h",
+        ".git/config",
+        "b/c.txt",
+        "b/d",
+        "b/d/e.txt",
+        "b/d/f",
+        "b/d/f/g.txt",
     ]
     assert paths(world.call("file_list")) == [".git", ".hidden", "a.txt", "b", "h"]
     assert paths(world.call("file_list", path="b", depth=2)) == ["b/c.txt", "b/d", "b/d/e.txt", "b/d/f"]

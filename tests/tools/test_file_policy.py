@@ -66,7 +66,9 @@ def test_the_whole_file_system_is_no_root(tmp_path: Path, root: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("root", "word"), [("~/files", "HOME"), ("a\0b", "NUL")], ids=["home", "NUL"],
+    ("root", "word"),
+    [("~/files", "HOME"), ("a\0b", "NUL")],
+    ids=["home", "NUL"],
 )
 def test_a_root_that_would_mean_something_else_is_refused(tmp_path: Path, root: str, word: str) -> None:
     assert word in str(refusal({"root_path": root}, tmp_path))

@@ -32,7 +32,10 @@ def test_matches_come_with_path_line_number_and_line(world: World) -> None:
     answer = world.call("file_search", text="needle")
 
     assert found(answer) == [
-        ("a.txt", 1, "needle"), ("b.txt", 2, "needle two"), ("b.txt", 3, "three needle"), ("sub/c.txt", 2, "needle"),
+        ("a.txt", 1, "needle"),
+        ("b.txt", 2, "needle two"),
+        ("b.txt", 3, "three needle"),
+        ("sub/c.txt", 2, "needle"),
     ]
     assert answer["truncated"] is False
 
@@ -79,7 +82,12 @@ def test_what_cannot_be_read_is_not_searched_either(trapped: World) -> None:
     secret = trapped.call("file_search", text="SECRET")
 
     assert {path for path, _, _ in found(answer)} == {
-        "-rf.txt", "a.txt", "sub/b.txt", r"bad\xff.txt", r"nl\nx.txt", r"\x1b[2J.txt",
+        "-rf.txt",
+        "a.txt",
+        "sub/b.txt",
+        r"bad\xff.txt",
+        r"nl\nx.txt",
+        r"\x1b[2J.txt",
     }
     assert secret == {"matches": [], "truncated": False}
 

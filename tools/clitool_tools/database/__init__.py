@@ -35,8 +35,16 @@ def check(connections: Mapping[str, Connection], probe: bool) -> Iterable[Findin
 
 family = Family(
     name="database",
-    tools=(DatabaseQuery, DatabaseTables, DatabaseDescribe, DatabaseInsert, DatabaseUpsert, DatabaseUpdate,
-           DatabaseDelete, DatabaseSql),
+    tools=(
+        DatabaseQuery,
+        DatabaseTables,
+        DatabaseDescribe,
+        DatabaseInsert,
+        DatabaseUpsert,
+        DatabaseUpdate,
+        DatabaseDelete,
+        DatabaseSql,
+    ),
     settings_schema=SETTINGS_SCHEMA,
     settings_required=True,
     parse=parse,

@@ -58,5 +58,6 @@ def require_key(unique: Unique, row: Mapping[Column, Stored]) -> None:
     """Raise `InvalidParams` (bad_value) unless the row has a value, not null, for each column of the key."""
     for column in unique.columns:
         if row.get(column) is None:
-            raise InvalidParams(f"every row needs a value for the key column {shown(column.name)}, not null",
-                                "bad_value")
+            raise InvalidParams(
+                f"every row needs a value for the key column {shown(column.name)}, not null", "bad_value"
+            )

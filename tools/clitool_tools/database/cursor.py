@@ -52,8 +52,10 @@ def decode(cursor: str, query: str, length: int) -> list[Stored]:
     if version != VERSION or len(found) != len(query):
         raise _damaged()
     if found != query:
-        raise InvalidParams("the cursor belongs to another query; table, columns, where and order_by must stay as they"
-                            " were", "bad_cursor")
+        raise InvalidParams(
+            "the cursor belongs to another query; table, columns, where and order_by must stay as they were",
+            "bad_cursor",
+        )
     if len(values) != length:
         raise _damaged()
     return [_unpacked(value) for value in values]

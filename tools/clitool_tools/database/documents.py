@@ -28,8 +28,9 @@ def embedded(text: str) -> Any:  # noqa: ANN401 - any JSON value
     if not text.lstrip(" \t\r\n").startswith(("{", "[")):
         return text
     try:
-        return json.loads(text, parse_int=_integer, parse_float=_float, parse_constant=_refuse,
-                          object_pairs_hook=_object)
+        return json.loads(
+            text, parse_int=_integer, parse_float=_float, parse_constant=_refuse, object_pairs_hook=_object
+        )
     except (ValueError, RecursionError):
         return text
 

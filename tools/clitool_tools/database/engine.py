@@ -78,8 +78,16 @@ class Selection:
 
     __slots__ = ("after", "columns", "is_total", "limit", "order", "table", "where")
 
-    def __init__(self, table: Table, columns: Sequence[Column], where: Node | None, order: Sequence[Sort],
-                 limit: int, *, is_total: bool) -> None:
+    def __init__(
+        self,
+        table: Table,
+        columns: Sequence[Column],
+        where: Node | None,
+        order: Sequence[Sort],
+        limit: int,
+        *,
+        is_total: bool,
+    ) -> None:
         self.table = table
         self.columns = columns
         self.where = where

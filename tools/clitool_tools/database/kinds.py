@@ -65,8 +65,9 @@ def _converted(column: Column, value: object, kinds: dict[str, tuple[str, Callab
     if decoded is None:
         return None
     if column.numeric and column.kind == "any" and kinds is _WRITTEN and _loses_its_kind(decoded):
-        raise InvalidParams(f"column {shown(column.name)} would store this string as a number; send a number",
-                            "bad_value")
+        raise InvalidParams(
+            f"column {shown(column.name)} would store this string as a number; send a number", "bad_value"
+        )
     expected, convert = kinds[column.kind]
     stored = convert(decoded)
     if stored is None:
@@ -174,8 +175,14 @@ _COMPARED: dict[str, tuple[str, Callable[[Any], Stored]]] = {
 
 
 _DESCRIBED: dict[type, str] = {
-    bool: "true or false", int: "this number", float: "this number", str: "this string", bytes: "bytes",
-    RawText: "a text that is not UTF-8", list: "an array", dict: "an object",
+    bool: "true or false",
+    int: "this number",
+    float: "this number",
+    str: "this string",
+    bytes: "bytes",
+    RawText: "a text that is not UTF-8",
+    list: "an array",
+    dict: "an object",
 }
 
 

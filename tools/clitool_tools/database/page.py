@@ -29,8 +29,9 @@ class Page:
         self.last: Row | None = None
 
 
-def collect(names: Sequence[str], rows: Iterable[Row], limit: int, max_bytes: int,
-            documents: Sequence[int] = ()) -> Page:
+def collect(
+    names: Sequence[str], rows: Iterable[Row], limit: int, max_bytes: int, documents: Sequence[int] = ()
+) -> Page:
     """Take rows until `limit` or `max_bytes` is reached; the first row is always kept.
 
     Args:

@@ -34,15 +34,33 @@ class DatabaseQuery:
         "type": "object",
         "properties": {
             "table": TABLE,
-            "columns": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 2000,
-                        "description": "the columns to return; all if left out"},
+            "columns": {
+                "type": "array",
+                "items": {"type": "string"},
+                "minItems": 1,
+                "maxItems": 2000,
+                "description": "the columns to return; all if left out",
+            },
             "where": WHERE,
-            "order_by": {"type": "array", "items": {"type": "string"}, "maxItems": 50,
-                         "description": 'columns to sort by, "-col" for descending; null sorts first'},
-            "limit": {"type": "integer", "minimum": 1, "maximum": 1_000_000, "default": 100,
-                      "description": "rows to return; the client's max_rows is the upper bound"},
-            "cursor": {"type": "string", "minLength": 1, "maxLength": 16_384,
-                       "description": "next_cursor of the page before; the other parameters stay the same"},
+            "order_by": {
+                "type": "array",
+                "items": {"type": "string"},
+                "maxItems": 50,
+                "description": 'columns to sort by, "-col" for descending; null sorts first',
+            },
+            "limit": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 1_000_000,
+                "default": 100,
+                "description": "rows to return; the client's max_rows is the upper bound",
+            },
+            "cursor": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 16_384,
+                "description": "next_cursor of the page before; the other parameters stay the same",
+            },
             "connection": CONNECTION,
         },
         "required": ["table"],
@@ -156,8 +174,13 @@ class _Query:
             selection.after = self.position(cursor)
         columns = selection.columns
         documents = [position for position, column in enumerate(columns) if column.kind == "json"]
-        page = collect([column.name for column in columns], self.engine.select(selection), selection.limit,
-                       self.settings.max_bytes, documents)
+        page = collect(
+            [column.name for column in columns],
+            self.engine.select(selection),
+            selection.limit,
+            self.settings.max_bytes,
+            documents,
+        )
         return {
             "rows": page.rows,
             "columns": [{"name": column.name, "type": column.type} for column in columns],
@@ -184,8 +207,14 @@ class _Query:
         return digest(self.settings.name, self.selection.table.name, columns, *self.asked)
 
 
-def _selection(engine: Engine, table: Table, columns: Sequence[str] | None, where: Mapping[str, Any] | None,
-               order_by: Sequence[str] | None, limit: int) -> Selection:
+def _selection(
+    engine: Engine,
+    table: Table,
+    columns: Sequence[str] | None,
+    where: Mapping[str, Any] | None,
+    order_by: Sequence[str] | None,
+    limit: int,
+) -> Selection:
     from clitool_tools.database.engine import Selection
 
     chosen = table.columns if columns is None else _distinct("columns", [table.column(name) for name in columns])

@@ -34,10 +34,20 @@ _CONNECTION: dict[str, Any] = {
         "default": [],
         "description": "tables that triggers and cascades may read and change although the client may not",
     },
-    "max_rows": {"type": "integer", "minimum": 1, "maximum": 1_000_000, "default": 1000,
-                 "description": "rows in one answer"},
-    "max_bytes": {"type": "integer", "minimum": 1, "maximum": 67_108_864, "default": 1_048_576,
-                  "description": "size of the rows in one answer; the first row always comes"},
+    "max_rows": {
+        "type": "integer",
+        "minimum": 1,
+        "maximum": 1_000_000,
+        "default": 1000,
+        "description": "rows in one answer",
+    },
+    "max_bytes": {
+        "type": "integer",
+        "minimum": 1,
+        "maximum": 67_108_864,
+        "default": 1_048_576,
+        "description": "size of the rows in one answer; the first row always comes",
+    },
     "timeout": {"type": "number", "minimum": 0.01, "maximum": 3600, "default": 5, "description": "seconds for a query"},
 }
 _REQUIRED = ("type", "connection_string", "allowed_tables")
@@ -103,8 +113,9 @@ class Connection:
     def require(self, table: str) -> None:
         """Raise `InvalidParams` (table_not_allowed) unless the table is allowed."""
         if not self.allows(table):
-            raise InvalidParams(f"the table {shown(table)} is not in allowed_tables{self._offer()}",
-                                "table_not_allowed")
+            raise InvalidParams(
+                f"the table {shown(table)} is not in allowed_tables{self._offer()}", "table_not_allowed"
+            )
 
     def _allows(self, folded: bytes) -> bool:
         return not folded.startswith(b"sqlite_") and (self.tables is None or folded in self.tables)
@@ -156,4 +167,3 @@ def _check(name: object, key: str) -> None:
         raise SettingsError(key, "to allow every table, write the word all instead of the list")
     if fold(name).startswith(b"sqlite_"):
         raise SettingsError(key, f"{shown(name)} belongs to the database itself and can never be allowed")
-

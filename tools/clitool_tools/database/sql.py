@@ -31,12 +31,20 @@ class DatabaseSql:
     input_schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
         "properties": {
-            "sql": {"type": "string", "minLength": 1, "maxLength": 100_000,
-                    "description": "the statement, with ? or :name where values belong"},
-            "params": {"type": ["array", "object"],
-                       "description": "the values: a list for ?, an object for :name"},
-            "limit": {"type": "integer", "minimum": 1, "maximum": 1_000_000, "default": 100,
-                      "description": "rows to return; the client's max_rows is the upper bound"},
+            "sql": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 100_000,
+                "description": "the statement, with ? or :name where values belong",
+            },
+            "params": {"type": ["array", "object"], "description": "the values: a list for ?, an object for :name"},
+            "limit": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 1_000_000,
+                "default": 100,
+                "description": "rows to return; the client's max_rows is the upper bound",
+            },
             "connection": CONNECTION,
         },
         "required": ["sql"],

@@ -27,8 +27,18 @@ class Column:
 
     __slots__ = ("default", "generated", "key", "kind", "name", "nullable", "numeric", "type")
 
-    def __init__(self, name: str, type_: str, kind: str, *, nullable: bool = True, default: str | None = None,
-                 key: int = 0, generated: bool = False, numeric: bool = False) -> None:
+    def __init__(
+        self,
+        name: str,
+        type_: str,
+        kind: str,
+        *,
+        nullable: bool = True,
+        default: str | None = None,
+        key: int = 0,
+        generated: bool = False,
+        numeric: bool = False,
+    ) -> None:
         self.name = name
         self.type = type_
         self.kind = kind

@@ -78,8 +78,13 @@ class DatabaseUpsert:
         "properties": {
             "table": TABLE,
             "rows": _ROWS,
-            "key": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 50,
-                    "description": "exactly the columns of one unique index or the primary key; not null in any row"},
+            "key": {
+                "type": "array",
+                "items": {"type": "string"},
+                "minItems": 1,
+                "maxItems": 50,
+                "description": "exactly the columns of one unique index or the primary key; not null in any row",
+            },
             "connection": CONNECTION,
         },
         "required": ["table", "rows", "key"],

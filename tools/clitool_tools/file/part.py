@@ -19,9 +19,7 @@ HASHED_BYTES = 64 * 1024 * 1024  # larger files are not read to the end just for
 _BOM = b"\xef\xbb\xbf"
 
 
-def as_text(
-    file: FileIO, offset: int, limit: int | None, most: int, deadline: Deadline, shown: str
-) -> dict[str, Any]:
+def as_text(file: FileIO, offset: int, limit: int | None, most: int, deadline: Deadline, shown: str) -> dict[str, Any]:
     """Return at most `limit` lines and `most` bytes of `file` after the first `offset` lines.
 
     Raises:

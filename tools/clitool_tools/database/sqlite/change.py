@@ -136,16 +136,20 @@ def _same_key(condition: Condition, unique: Unique, row: Row) -> str:
 
 def _different(condition: Condition, values: Row) -> str:
     """Return the SQL for "one of the values is another one": to the byte, whatever the column's collation."""
-    tests = [f"{condition.column(column)} COLLATE BINARY IS NOT {condition.bind(value)}"
-             for column, value in values.items()]
+    tests = [
+        f"{condition.column(column)} COLLATE BINARY IS NOT {condition.bind(value)}" for column, value in values.items()
+    ]
     return f"({' OR '.join(tests)})"
 
 
 def _bound(handle: Handle, table: SqliteTable, where: Node, bounds: Bounds) -> None:
     """Raise `ExecutionError` (too_many_affected) if more rows match than the caller permits."""
     condition = Condition(handle, table)
-    sql = (f"SELECT count(*) FROM (SELECT 1 FROM main.{quoted(table.name)} WHERE {condition.where(where)}"  # noqa: S608 - as above
-           f" LIMIT {bounds.most + 1:d})")
+    sql = (
+        f"SELECT count(*) FROM (SELECT 1 FROM main.{quoted(table.name)} WHERE {condition.where(where)}"  # noqa: S608 - as above
+        f" LIMIT {bounds.most + 1:d})"
+    )
     if handle.execute(sql, condition.values).fetchone()[0] > bounds.most:
-        raise ExecutionError(f"more than {bounds.most} rows match, which is max_affected; nothing was changed",
-                             "too_many_affected")
+        raise ExecutionError(
+            f"more than {bounds.most} rows match, which is max_affected; nothing was changed", "too_many_affected"
+        )

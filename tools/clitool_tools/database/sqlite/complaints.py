@@ -41,5 +41,6 @@ def forbidden_table(connection: Connection, name: str) -> ClitoolError:
     if connection.allows(name):
         return ExecutionError(f"the database has no table {shown(name)}", "not_found")
     allowed = "" if connection.tables is None else f": {listed(connection.tables.values())}"
-    return InvalidParams(f"the statement reads {shown(name)}, which is not in allowed_tables{allowed}",
-                         "table_not_allowed")
+    return InvalidParams(
+        f"the statement reads {shown(name)}, which is not in allowed_tables{allowed}", "table_not_allowed"
+    )

@@ -92,8 +92,9 @@ class Condition:
         elif collation == "BINARY":
             test = f"{text} GLOB {self.bind(_glob_pattern(node.pattern))}"
         else:
-            raise ExecutionError("$like does not work here: the column's collation belongs to another program",
-                                 "database")
+            raise ExecutionError(
+                "$like does not work here: the column's collation belongs to another program", "database"
+            )
         return f"(typeof({text}) = 'text' AND {test})"
 
     def after(self, sorts: Sequence[Sort], values: Sequence[Stored]) -> str:
@@ -112,8 +113,11 @@ class Condition:
             return "0" if sort.descending else f"{name} IS NOT NULL"
         if not sort.descending:
             return f"{name} > {self.bind(value)}"
-        return f"({name} < {self.bind(value)} OR {name} IS NULL)" if sort.column.nullable else (
-            f"{name} < {self.bind(value)}")
+        return (
+            f"({name} < {self.bind(value)} OR {name} IS NULL)"
+            if sort.column.nullable
+            else (f"{name} < {self.bind(value)}")
+        )
 
     def sorted(self, sort: Sort) -> str:
         """Return the column of a sort, with its collation if it names one."""
@@ -151,8 +155,10 @@ def collation_of(handle: Handle, table: SqliteTable, column: Column) -> str:
     from clitool_tools.database.sqlite.driver import sqlite3
 
     name = f"{quoted(table.name)}.{quoted(column.name)}"
-    sql = (f"WITH probe (text) AS (SELECT {name} FROM main.{quoted(table.name)} WHERE 0 UNION ALL SELECT 'a')"  # noqa: S608 - quoted names
-           " SELECT text = 'A', text = 'a ' FROM probe")
+    sql = (
+        f"WITH probe (text) AS (SELECT {name} FROM main.{quoted(table.name)} WHERE 0 UNION ALL SELECT 'a')"  # noqa: S608 - quoted names
+        " SELECT text = 'A', text = 'a ' FROM probe"
+    )
     try:
         ignores_case, ignores_blanks = handle.execute(sql).fetchone()
     except sqlite3.OperationalError as error:

@@ -39,8 +39,11 @@ class Database:
         handle = self.file.reader()
         with self.file.faults():
             found = schema.names(handle)
-        return [Table(name, (), is_view=type_ == "view") for name, type_, _ in found
-                if self.connection.allows(name) and (type_ != "shadow" or self.connection.tables is not None)]
+        return [
+            Table(name, (), is_view=type_ == "view")
+            for name, type_, _ in found
+            if self.connection.allows(name) and (type_ != "shadow" or self.connection.tables is not None)
+        ]
 
     def table(self, name: str, *, change: bool = False) -> SqliteTable:
         """Return an allowed table, or raise: it does not exist (not_found), or cannot change (table_not_allowed)."""

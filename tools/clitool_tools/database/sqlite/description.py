@@ -34,9 +34,15 @@ def describe(database: Database, table: SqliteTable) -> dict[str, Any]:
 
 
 def _column(handle: Handle, table: SqliteTable, column: Column) -> dict[str, Any]:
-    described: dict[str, Any] = {"name": column.name, "type": column.type, "kind": column.kind,
-                                 "nullable": column.nullable, "default": column.default, "primary_key": column.key,
-                                 "generated": column.generated}
+    described: dict[str, Any] = {
+        "name": column.name,
+        "type": column.type,
+        "kind": column.kind,
+        "nullable": column.nullable,
+        "default": column.default,
+        "primary_key": column.key,
+        "generated": column.generated,
+    }
     if column.kind in ("text", "any"):
         described["collation"] = collation_of(handle, table, column)
     return described
@@ -48,18 +54,32 @@ def _indexes(handle: Handle, table: SqliteTable) -> Iterator[dict[str, Any]]:
         yield {"name": None, "columns": [table.rowid.name], "unique": True, "primary_key": True, "partial": False}
     rows = handle.execute(f"PRAGMA main.index_list({quoted(table.name)})").fetchall()
     for _, name, unique, origin, partial in sorted(rows, key=lambda row: (row[3] != "pk", -row[0])):
-        yield {"name": name, "columns": [column for column, _ in index_parts(handle, name)], "unique": bool(unique),
-               "primary_key": origin == "pk", "partial": bool(partial)}
+        yield {
+            "name": name,
+            "columns": [column for column, _ in index_parts(handle, name)],
+            "unique": bool(unique),
+            "primary_key": origin == "pk",
+            "partial": bool(partial),
+        }
 
 
 def _foreign_keys(handle: Handle, database: Database, table: SqliteTable) -> Iterator[dict[str, Any]]:
     """Yield the foreign keys; the table that one refers to, and its columns, only if that is allowed."""
     keys: dict[int, dict[str, Any]] = {}
     for number, _, other, column, its_column, on_update, on_delete, _ in handle.execute(
-            f"PRAGMA main.foreign_key_list({quoted(table.name)})"):
+        f"PRAGMA main.foreign_key_list({quoted(table.name)})"
+    ):
         allowed = database.connection.allows(other)
-        key = keys.setdefault(number, {"columns": [], "table": other if allowed else None, "references": [],
-                                       "on_update": on_update, "on_delete": on_delete})
+        key = keys.setdefault(
+            number,
+            {
+                "columns": [],
+                "table": other if allowed else None,
+                "references": [],
+                "on_update": on_update,
+                "on_delete": on_delete,
+            },
+        )
         key["columns"].append(column)
         key["references"].append(its_column if allowed else None)
     yield from reversed(keys.values())  # SQLite lists the last one first

@@ -35,7 +35,9 @@ _FAULTS: dict[int, tuple[str, str]] = {
     sqlite3.SQLITE_FULL: ("no_space", "the disk with the database is full"),
     sqlite3.SQLITE_NOMEM: ("database", "the statement needs too much memory; make it simpler"),
     sqlite3.SQLITE_ERROR_MISSING_COLLSEQ: (
-        "database", "a column uses a collation that only the program which made the database has"),
+        "database",
+        "a column uses a collation that only the program which made the database has",
+    ),
 }
 _DUPLICATE = (sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_ROWID)
 
@@ -66,8 +68,9 @@ class Faults:
         """Return what to raise for an error of the driver."""
         code = _code(error)
         if code & 0xFF == sqlite3.SQLITE_INTERRUPT:
-            return ExecutionError(f"the statement took longer than {self.timeout:.3g} s and was stopped; ask for less",
-                                  "timeout")
+            return ExecutionError(
+                f"the statement took longer than {self.timeout:.3g} s and was stopped; ask for less", "timeout"
+            )
         if code & 0xFF == sqlite3.SQLITE_CONSTRAINT:
             return _constraint(code, str(error))
         if code & 0xFF in (sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_MISMATCH):
@@ -91,8 +94,9 @@ def _constraint(code: int, message: str) -> ClitoolError:
     if code == sqlite3.SQLITE_CONSTRAINT_NOTNULL:
         return ExecutionError(f"a column that must not be null would be{tail}", "constraint")
     if code == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY:
-        return ExecutionError("a foreign key is violated: another row is missing, or still refers to this one",
-                              "constraint")
+        return ExecutionError(
+            "a foreign key is violated: another row is missing, or still refers to this one", "constraint"
+        )
     if code == sqlite3.SQLITE_CONSTRAINT_TRIGGER:
         return ExecutionError(f"a trigger of the database refuses the change: {message[:_LONGEST]}", "constraint")
     return ExecutionError(f"a constraint of the table refuses the change{tail}", "constraint")
@@ -100,8 +104,9 @@ def _constraint(code: int, message: str) -> ClitoolError:
 
 def _value(code: int) -> ClitoolError:
     if code & 0xFF == sqlite3.SQLITE_TOOBIG:
-        return InvalidParams("a value or the statement is too large; leave out the column or ask for a part",
-                             "too_large")
+        return InvalidParams(
+            "a value or the statement is too large; leave out the column or ask for a part", "too_large"
+        )
     return InvalidParams("a value does not fit the type of its column", "bad_value")
 
 

@@ -148,10 +148,15 @@ class File:
 
     def _open(self, mode: str, pragma: str) -> sqlite3.Connection:
         if [int(part) for part in sqlite3.sqlite_version.split(".")] < _OLDEST:
-            raise ExecutionError(f"this Python has SQLite {sqlite3.sqlite_version}; 3.37 or later is needed",
-                                 "driver_missing")
-        handle = sqlite3.connect(f"file:{escaped(self._connection.address)}?mode={mode}", uri=True,
-                                 timeout=self.seconds, isolation_level=None)
+            raise ExecutionError(
+                f"this Python has SQLite {sqlite3.sqlite_version}; 3.37 or later is needed", "driver_missing"
+            )
+        handle = sqlite3.connect(
+            f"file:{escaped(self._connection.address)}?mode={mode}",
+            uri=True,
+            timeout=self.seconds,
+            isolation_level=None,
+        )
         try:
             for statement in (pragma, f"PRAGMA hard_heap_limit={MEMORY}", "PRAGMA schema_version"):
                 handle.execute(statement).fetchall()  # the last one reads the file

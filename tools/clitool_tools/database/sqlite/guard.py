@@ -114,7 +114,10 @@ class ChangeGuard(Guard):
             return None
         return InvalidParams(
             f"a trigger or cascade of {shown(self.target)} reaches {shown(name)}, which is not in allowed_tables; "
-            "the owner of the clients file can permit that under allow_side_effects", "side_effects", table=name)
+            "the owner of the clients file can permit that under allow_side_effects",
+            "side_effects",
+            table=name,
+        )
 
 
 def is_internal(name: str) -> bool:
@@ -133,8 +136,10 @@ def function_of_schema(name: str) -> ClitoolError | None:
 
     if name.lower() in ALLOWED_IN_SCHEMA:
         return None
-    return InvalidParams(f"a view or trigger of the database calls the function {shown(name)}, which is not allowed",
-                         "function_not_allowed")
+    return InvalidParams(
+        f"a view or trigger of the database calls the function {shown(name)}, which is not allowed",
+        "function_not_allowed",
+    )
 
 
 def change_guard(handle: Handle, target: Table, connection: Connection) -> ChangeGuard:

@@ -82,8 +82,11 @@ def _table(handle: Handle, connection: Connection, table: SqliteTable, prefix: s
     for action, statement in _changes(table):
         reached = _side_effect(handle, connection, table, statement)
         if reached:
-            yield Finding("warning", prefix + "allow_side_effects",
-                          f"{action} {shown(table.name)} is refused: a trigger or cascade reaches {shown(reached)}")
+            yield Finding(
+                "warning",
+                prefix + "allow_side_effects",
+                f"{action} {shown(table.name)} is refused: a trigger or cascade reaches {shown(reached)}",
+            )
 
 
 def _changes(table: SqliteTable) -> Iterator[tuple[str, str]]:

@@ -14,8 +14,19 @@ _HIDDEN = 1  # a column of a virtual table that is not part of its rows
 _ROWID_NAMES = ("rowid", "_rowid_", "oid")
 
 # What full-text and R*Tree tables keep their content in: the table's name and one of these.
-_SHADOWS = ("_data", "_idx", "_content", "_docsize", "_config", "_segments", "_segdir", "_stat", "_node", "_rowid",
-            "_parent")
+_SHADOWS = (
+    "_data",
+    "_idx",
+    "_content",
+    "_docsize",
+    "_config",
+    "_segments",
+    "_segdir",
+    "_stat",
+    "_node",
+    "_rowid",
+    "_parent",
+)
 
 
 class SqliteTable(Table):
@@ -65,8 +76,9 @@ def find(handle: Handle, name: str) -> SqliteTable | None:
 
 def names(handle: Handle) -> list[tuple[str, str, str]]:
     """Return name, type (``table``, ``view``, ``virtual``, ``shadow``) and SQL of all tables and views, by name."""
-    rows = handle.execute("SELECT name, type, coalesce(sql, '') FROM main.sqlite_schema"
-                          " WHERE type IN ('table', 'view') ORDER BY name").fetchall()
+    rows = handle.execute(
+        "SELECT name, type, coalesce(sql, '') FROM main.sqlite_schema WHERE type IN ('table', 'view') ORDER BY name"
+    ).fetchall()
     virtual = {fold(name) for name, _, sql in rows if _is_virtual(sql)}
     return [(name, _type(name, type_, sql, virtual), sql) for name, type_, sql in rows]
 
@@ -120,8 +132,16 @@ def _is_known(unique: Unique) -> bool:
 def _column(row: tuple[int, str, str, int, str | None, int, int], *, strict: bool) -> Column:
     _, name, type_, not_null, default, key, hidden = row
     kind, numeric = _kind((type_ or "").upper(), strict=strict)
-    return Column(name, type_ or "", kind, nullable=not not_null, default=default, key=key, generated=hidden > _HIDDEN,
-                  numeric=numeric)
+    return Column(
+        name,
+        type_ or "",
+        kind,
+        nullable=not not_null,
+        default=default,
+        key=key,
+        generated=hidden > _HIDDEN,
+        numeric=numeric,
+    )
 
 
 def _kind(declared: str, *, strict: bool) -> tuple[str, bool]:

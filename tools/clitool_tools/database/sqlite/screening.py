@@ -22,15 +22,18 @@ def screen(sql: str) -> None:
     That it is one statement, only reads, and only from allowed tables is decided by SQLite itself.
     """
     if len(sql) > LONGEST:
-        raise InvalidParams(f"the statement is longer than {LONGEST} characters; bind long values as params",
-                            "statement_not_allowed")
+        raise InvalidParams(
+            f"the statement is longer than {LONGEST} characters; bind long values as params", "statement_not_allowed"
+        )
     if "\0" in sql or sql.encode("utf-8", "replace").decode() != sql:
         raise InvalidParams("the statement holds a NUL or half of a surrogate pair", "statement_not_allowed")
     word = opening_word(sql).upper()
     if word not in _OPENING:
         found = f"begins with {shown(word)}" if word else "is empty"
-        raise InvalidParams(f"the statement must be one SELECT (or WITH, VALUES), but it {found}"
-                            f"{_INSTEAD.get(word, '')}", "statement_not_allowed")
+        raise InvalidParams(
+            f"the statement must be one SELECT (or WITH, VALUES), but it {found}{_INSTEAD.get(word, '')}",
+            "statement_not_allowed",
+        )
 
 
 def opening_word(sql: str) -> str:

@@ -124,8 +124,9 @@ def _contents(objects: Objects, tables: set[bytes]) -> set[bytes]:
     return {fold(name) for name, type_, _ in objects if type_ == "shadow" and schema.owner(name) in tables} - tables
 
 
-def _admit(file: File, connection: Connection, objects: Objects, guard: StatementGuard, sql: str,
-           params: Params) -> None:
+def _admit(
+    file: File, connection: Connection, objects: Objects, guard: StatementGuard, sql: str, params: Params
+) -> None:
     """Compile the statement where nothing but allowed tables exists; raise what SQLite or the guard says against it."""
     copy = sqlite3.connect(":memory:", isolation_level=None)
     try:
@@ -175,6 +176,8 @@ def _refusal(action: int, first: str, second: str) -> ClitoolError:
     if action == sqlite3.SQLITE_FUNCTION:
         return InvalidParams(f"the function {second!r} is not allowed here", "function_not_allowed")
     if is_internal(first):  # also how SQLite reports that it sets up a virtual table
-        return InvalidParams("the statement uses a table that tells about the database itself; "
-                             "use database_tables or database_describe", "table_not_allowed")
+        return InvalidParams(
+            "the statement uses a table that tells about the database itself; use database_tables or database_describe",
+            "table_not_allowed",
+        )
     return InvalidParams("the statement must be one SELECT that changes nothing", "statement_not_allowed")
