@@ -159,10 +159,10 @@ def test_a_problem_names_client_key_and_line() -> None:
     with pytest.raises(ClientsFileError) as caught:
         clients("clients:\n  anna:\n    scopes: [a:b]\n    tokns: []\n  ben:\n    scopes: 'x'\n")
 
+    needs_a_scope = "must be a list of at least one scope, for example [file:read]"
     assert caught.value.problems == [
         "/etc/clitool/clients.yaml:4: clients.anna.tokns: unknown key; did you mean 'tokens'?",
-        "/etc/clitool/clients.yaml:6: clients.ben.scopes: must be a list of at least one scope, "
-        "for example [file:read]",
+        f"/etc/clitool/clients.yaml:6: clients.ben.scopes: {needs_a_scope}",
     ]
 
 

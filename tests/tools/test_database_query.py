@@ -531,5 +531,4 @@ def test_a_decision_opens_nothing(shop: Shop) -> None:
     decided = TOOLS["query"](context).decide(table="customers", where={}, limit=1)
 
     assert decided == {"connection": "", "table": "customers"}
-    assert TOOLS["sql"](context).decide(sql="SELECT 1") == {"connection": ""}
     assert not shop.path.exists()
