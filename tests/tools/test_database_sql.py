@@ -476,6 +476,12 @@ def test_the_type_of_a_column_is_that_of_its_values(shop: Shop) -> None:
     assert [column["type"] for column in answer["columns"]] == ["integer", "text", "real", "binary", "null", "any"]
 
 
+def test_the_type_of_a_value_that_json_lacks_is_told_by_its_form(shop: Shop) -> None:
+    answer = shop.call("sql", sql="SELECT 1e999 AS a, CAST(x'ff' AS TEXT) AS b UNION ALL SELECT 0.5, 'x'")
+
+    assert [column["type"] for column in answer["columns"]] == ["real", "text"]
+
+
 def test_the_audit_line_names_the_tables_that_are_read(shop: Shop) -> None:
     from database_world import TOOLS
 

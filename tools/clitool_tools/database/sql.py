@@ -120,10 +120,18 @@ def _distinct(names: Sequence[str]) -> list[str]:
     return result
 
 
-_TYPES = {int: "integer", float: "real", str: "text", dict: "binary"}
+_TYPES = {int: "integer", float: "real", str: "text"}
+_FORM_TYPES = {"$binary": "binary", "$numberDouble": "real", "$rawText": "text"}
 
 
 def _type(values: Iterable[object]) -> str:
     """Return the one type that the values have, ``any`` if they differ, ``null`` if there are none but nulls."""
-    types = {_TYPES.get(type(value), "any") for value in values if value is not None}
+    types = {_type_of_one(value) for value in values if value is not None}
     return "null" if not types else types.pop() if len(types) == 1 else "any"
+
+
+def _type_of_one(value: object) -> str:
+    if isinstance(value, dict):
+        (form,) = value
+        return _FORM_TYPES[form]
+    return _TYPES.get(type(value), "any")

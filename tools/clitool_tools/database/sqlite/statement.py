@@ -128,6 +128,7 @@ def _admit(
     file: File, connection: Connection, objects: Objects, guard: StatementGuard, sql: str, params: Params
 ) -> None:
     """Compile the statement where nothing but allowed tables exists; raise what SQLite or the guard says against it."""
+    faults = file.faults()  # now, because it holds the seconds that the statement has
     copy = sqlite3.connect(":memory:", isolation_level=None)
     try:
         limit(copy, connection.max_bytes)
@@ -139,7 +140,7 @@ def _admit(
         copy.set_authorizer(guard)
         copy.execute(f"EXPLAIN {sql}", params)
     except (sqlite3.Error, sqlite3.Warning, MemoryError) as error:
-        raise guard.refusal or complaint(error, connection, file.faults()) from error
+        raise guard.refusal or complaint(error, connection, faults) from error
     finally:
         copy.close()
 
@@ -161,12 +162,13 @@ def _open_function_tables(handle: Handle, tables: set[bytes]) -> None:
 def _rows(file: File, connection: Connection, handle: Handle, guard: Guard, sql: str, params: Params) -> Iterator[Any]:
     """Yield the list of column names, then the rows; the guard stays until the last one."""
     try:
+        faults = file.faults()
         handle.set_authorizer(guard)
         cursor = handle.execute(sql, params)
         yield [column[0] for column in cursor.description]
         yield from file.checked(cursor)
     except (sqlite3.Error, sqlite3.Warning, MemoryError) as error:
-        raise guard.refusal or complaint(error, connection, file.faults()) from error
+        raise guard.refusal or complaint(error, connection, faults) from error
     finally:
         handle.set_authorizer(None)
         handle.rollback()
