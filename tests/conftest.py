@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,10 @@ from command import PLUGINS, TOKEN, Result, client, digest, environment, run, wr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+# Where the tests run in the background these may be ignored, and what is ignored is inherited.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 EXPIRED, FUTURE, DISABLED, DISABLED_CLIENT = "expired-token", "future-token", "disabled-token", "disabled-client"
 RAW_TOKEN = b" to\tken \xe4\xff "

@@ -272,10 +272,8 @@ def test_a_tool_that_ends_badly_is_one_execution_error_on_macos_too(clients_path
 
 def test_signals_that_the_host_had_ignored_stay_ignored(clients_path: Path) -> None:
     """What was started with nohup, or in the background of a script, is not for the terminal to end."""
-    ignore = (
-        "import os, signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
-    )
-    with _start(clients_path, "sleep", "--timeout", "2", command=[sys.executable, "-c", ignore, CLITOOL]) as process:
+    ignored = _after("signal.signal(signal.SIGTERM, signal.SIG_IGN)")
+    with _start(clients_path, "sleep", "--timeout", "2", command=ignored) as process:
         _worker_of(process.pid)
         process.terminate()
         stdout, _ = process.communicate()
@@ -289,21 +287,11 @@ def test_a_crash_writes_no_memory_to_a_file(call: Call) -> None:
 
 
 def test_signals_that_the_host_had_blocked_are_heard_all_the_same(clients_path: Path) -> None:
-    block = (
-        "import os, signal, sys; signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 32)); "
-        "os.execv(sys.argv[1], sys.argv[1:])"
-    )
-    words = ["call", "trouble", "--token-stdin", "--params", '{"how": "orphan"}']
+    blocked = _after("signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 32))")
+    with _start(clients_path, "orphan", command=blocked) as process:
+        stdout, _ = process.communicate()
 
-    done = subprocess.run(
-        [sys.executable, "-c", block, CLITOOL, "--clients", str(clients_path), *words],
-        check=False,
-        input=TOKEN.encode(),
-        capture_output=True,
-        env=environment(PYTHONPATH=PLUGINS),
-    )
-
-    assert json.loads(done.stdout)["details"] == {"reason": "crashed"}
+    assert json.loads(stdout)["details"] == {"reason": "crashed"}
 
 
 @pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1, 2)], ids=str)
@@ -417,6 +405,11 @@ def _start(
     process.stdin.write(TOKEN.encode() + b"\n")
     process.stdin.flush()
     return process
+
+
+def _after(statement: str) -> list[str]:
+    """Return the command, which does something to its signals before it starts."""
+    return [sys.executable, "-c", f"import os, signal, sys; {statement}; os.execv(sys.argv[1], sys.argv[1:])", CLITOOL]
 
 
 def _worker_of(pid: int) -> int:
