@@ -7,7 +7,7 @@ import os
 from clitool import answer, params, pipeline
 from clitool.access import clients_file, disable, explain, read_token
 from clitool.catalog import Catalog
-from clitool.errors import AuthFailed
+from clitool.errors import AuthFailed, ClitoolError
 from clitool.journal import Journal
 from clitool.machine import STDERR, STDIN, STDOUT, error_document
 from clitool.tokens import read_chunk
@@ -45,9 +45,11 @@ def work(request: Request, environment: Mapping[str, str], channel: Channel) -> 
 
 
 def _result(request: Request, environment: Mapping[str, str], channel: Channel, journal: Journal) -> Any:  # noqa: ANN401
-    line = read_token(request)
-    if not line.token and request.empty_token_client is None:
-        raise AuthFailed(_NOT_FORWARDED if request.token_stdin else _NOT_SENT, "token_missing")
+    try:
+        line = _token_line(request)
+    except AuthFailed:
+        _try_to_open(journal, request, environment)
+        raise
     clients = clients_file(request, environment)
     journal.open(clients)
     _lead_output_to(journal)
@@ -62,6 +64,21 @@ def _result(request: Request, environment: Mapping[str, str], channel: Channel, 
     finally:
         for warning in catalog.warnings:
             channel.note(warning)
+
+
+def _token_line(request: Request) -> TokenLine:
+    line = read_token(request)
+    if not line.token and request.empty_token_client is None:
+        raise AuthFailed(_NOT_FORWARDED if request.token_stdin else _NOT_SENT, "token_missing")
+    return line
+
+
+def _try_to_open(journal: Journal, request: Request, environment: Mapping[str, str]) -> None:
+    # Only for the audit line of a call without a token: it tells the owner of a host what his host does not send.
+    try:
+        journal.open(clients_file(request, environment))
+    except ClitoolError:
+        return
 
 
 def _authenticate(request: Request, clients: Clients, token: bytes, journal: Journal) -> pipeline.Caller:

@@ -52,6 +52,7 @@ CASES = [
         ("anna", "trouble", "execution_error", "timeout"),
         id="the deadline",
     ),
+    pytest.param({"how": "ok", "token": ""}, (None, "trouble", "auth_failed", "token_missing"), id="no token"),
     pytest.param(
         {"how": "ok", "token": "wrong"}, (None, "trouble", "auth_failed", "token_rejected"), id="a wrong token"
     ),
