@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clitool.clients_file import SYSTEM_PATH, ClientsFileError, locate
+from clitool.clients_file import SYSTEM_PATH, ClientsFileError, locate, user_path
 from clitool.errors import ClitoolError
 
 TYPE_CHECKING = False
@@ -41,7 +41,8 @@ def clients_path(request: Request, environment: Mapping[str, str]) -> str:
     """Return where the clients file lies; no file at all is an error: nobody can be let in."""
     path = locate(request.clients, environment)
     if path is None:
-        hint = f"give --clients PATH, set CLITOOL_CLIENTS, or write {SYSTEM_PATH} (`clitool init DIR` makes one)"
+        places = " or ".join(filter(None, (user_path(environment), SYSTEM_PATH)))
+        hint = f"give --clients PATH, set CLITOOL_CLIENTS, or write {places} (`clitool init DIR` makes one)"
         raise ClientsFileError([f"there is no clients file: {hint}"])
     return path
 

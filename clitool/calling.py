@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 DOOR = "call"
 _NOT_SENT = "no token was sent: pipe it into standard input and say --token-stdin"
 _NOT_FORWARDED = (  # the only text that the owner of such a host will see
-    "the token is empty: this host does not forward its callers' tokens; see --empty-token-client in the documentation"
+    "the token is empty: is the variable set that holds it? "
+    "If this host does not forward its callers' tokens, see --empty-token-client in the documentation"
 )
 
 

@@ -88,10 +88,15 @@ class Catalog:
         names = [found.name for _, found in self.tools() if tool.endswith("_" + found.name)]
         if names:
             return f"; did you mean {max(names, key=len)!r}, without the prefix?"
+        if not self._is_enabled(tool):
+            return ""  # it exists, switched off: to propose another one would be misleading
         from difflib import get_close_matches
 
         near = get_close_matches(tool, [found.name for _, found in self.tools()], 1)
         return f"; did you mean {near[0]!r}?" if near else ""
+
+    def _is_enabled(self, tool: str) -> bool:
+        return tool not in self.disabled and not self.disabled & set(self._candidates(tool))
 
     def _choose(self, entries: Iterable[EntryPoint]) -> dict[str, EntryPoint]:
         by_name: dict[str, list[EntryPoint]] = {}

@@ -97,7 +97,7 @@ def _token(path: Path, token: Mapping[str, Any]) -> Iterable[tuple[Path, str]]:
     yield from unknown_keys(path, token, TOKEN_KEYS)
     yield from _booleans(path, token, ("disabled",))
     if not isinstance(token.get("id"), str) or not is_name(token["id"]):
-        yield (*path, "id"), "a token's id is 1 to 64 letters, digits, '-', '_' or '.'"
+        yield (*path, "id"), "a token's id is text of 1 to 64 letters, digits, '-', '_' or '.' (a number needs quotes)"
     if not _is_digest(token.get("sha256")):
         yield (*path, "sha256"), "must be the 64 hexadecimal digits of the token's SHA-256, in quotes"
     for key in ("expires", "not_before"):
@@ -134,6 +134,8 @@ def _directory(path: Path, section: Any, more: tuple[str, ...] = ()) -> Iterable
     directory = section.get("directory", "x")
     if not isinstance(directory, str) or not directory or "\0" in directory:
         yield (*path, "directory"), "must be the path of a folder"
+    elif "$" in directory or directory.startswith("~"):
+        yield (*path, "directory"), "must be written out: neither '$' nor '~' stands for anything here"
 
 
 def _booleans(path: Path, entry: Mapping[str, Any], keys: tuple[str, ...]) -> Iterable[tuple[Path, str]]:

@@ -70,11 +70,21 @@ def _compose(text: bytes) -> Any:  # noqa: ANN401 - PyYAML's nodes are untyped
             loader.dispose()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise YamlError(f"not YAML: {error.problem or error.context}", mark.line + 1 if mark else 0) from error
+        what = f"not YAML: {error.problem or error.context}{_slip(error)}"
+        raise YamlError(what, mark.line + 1 if mark else 0) from error
     except (yaml.YAMLError, ValueError) as error:
         raise YamlError("not YAML: it holds bytes that are not UTF-8 or characters that YAML forbids") from error
     except RecursionError as error:
         raise YamlError("nested too deeply") from error
+
+
+def _slip(error: yaml.MarkedYAMLError) -> str:
+    """Return what the parser's own words leave out of the most usual slips."""
+    if "cannot start any token" in (error.problem or ""):
+        return "; is a tab there? Indent with blanks, and put texts that begin with @, ` or % in quotes"
+    if "alias" in (error.context or ""):
+        return "; put a text that begins with '*' in quotes"
+    return ""
 
 
 def _child(node: Any, step: str | int) -> tuple[int, Any] | None:  # noqa: ANN401 - as above

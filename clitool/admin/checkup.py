@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from clitool.arguments import Request
+    from clitool.clients import Clients
 
 
 def check(request: Request, environment: Mapping[str, str], *, connect: bool) -> Remarks:
@@ -33,9 +34,16 @@ def check(request: Request, environment: Mapping[str, str], *, connect: bool) ->
         remarks.about(clients)
         check_clients(clients, catalog, environment, remarks, connect=connect)
         check_folders(clients, environment, remarks)
+        _check_empty_token_client(request, clients, remarks)
     except ClientsFileError as error:
         for problem in error.problems:
             remarks.problem(problem)
     for warning in catalog.warnings:
         remarks.error("", warning)
     return remarks
+
+
+def _check_empty_token_client(request: Request, clients: Clients, remarks: Remarks) -> None:
+    name = request.empty_token_client
+    if name is not None and (name not in clients.by_name or not clients.by_name[name].empty_token):
+        remarks.error("", f"--empty-token-client: no client {name!r} says 'empty_token: true'; its calls are refused")

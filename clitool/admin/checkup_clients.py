@@ -162,6 +162,8 @@ class _Settings:
             return
         self.usable.add(family.name)
         for level, key, message in [] if family.check is None else _ask(family.check, settings, connect=connect):
+            if level == "error":
+                self.usable.discard(family.name)
             steps = (int(step) if step.isdecimal() else step for step in key.split(".") if step)
             self._remarks.add(
                 level, (*self._path(family.name), *steps), f"client {self._client.name!r}: {family.name}: {message}"

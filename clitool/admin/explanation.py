@@ -68,7 +68,14 @@ class Explanation:
         width = max(len(step) for step, _, _ in self.steps)
         lines = [f"{'ok' if ok else 'refused':7}  {step:{width}}  {message}" for step, ok, message in self.steps]
         if self.error is None:
-            return "\n".join([*lines, "", "The call would be made.", ""])
+            return "\n".join(
+                [
+                    *lines,
+                    "",
+                    "The call would be made; what it meets there (whether a file or row exists) only the call shows.",
+                    "",
+                ]
+            )
         answer = report(self.error)
         details: Any = answer["details"]
         return "\n".join([*lines, "", f"The call would be refused: {answer['code']} ({details['reason']}).", ""])

@@ -3,7 +3,7 @@ r"""The help texts of the command: ASCII, readable at 80 columns; what follows a
 from __future__ import annotations
 
 TOP = """\
-Safe, scoped, typed access to databases, files and mail.
+Safe, scoped, typed access to databases and files.
 
 Agents, scripts and CI jobs use 'list', 'verify' and 'call': one JSON document
 on standard output. The other commands are for the people who run the machine.
@@ -81,8 +81,8 @@ Comments and layout of the clients file stay as they are.
 ISSUE = """\
 Make a new token for a client and print it, once.
 
-Only its digest is written to the clients file. Nothing but the token goes to
-standard output.
+Only its digest is written to the clients file. With exit status 0, standard
+output holds the token and nothing else.
 
 \b
 Examples:

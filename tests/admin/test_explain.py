@@ -182,7 +182,9 @@ def test_a_client_can_be_named_instead_of_a_token(path: Path) -> None:
     lines = result.stdout.decode().splitlines()
     assert result.status == 0
     assert [line.split()[0] for line in lines[: len(STEPS)]] == ["ok"] * len(STEPS)
-    assert lines[-1] == "The call would be made."
+    assert (
+        lines[-1] == "The call would be made; what it meets there (whether a file or row exists) only the call shows."
+    )
 
 
 def test_the_text_for_people_ends_with_the_verdict(path: Path) -> None:

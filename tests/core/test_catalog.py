@@ -272,6 +272,20 @@ def test_a_disabled_tool_or_family_is_not_found(tmp_path: Path, monkeypatch: pyt
             found.find(name)
 
 
+def test_no_other_tool_is_proposed_for_one_that_is_switched_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A caller that may not list files is not led to editing them."""
+    entry = plugin(tmp_path, "d-four", "delta", tools=["delta_list", "delta_edit"])
+    found = catalog(tmp_path, monkeypatch, entry)
+
+    found.disable(["delta_list"])
+
+    with pytest.raises(ToolNotFound) as caught:
+        found.find("delta_list")
+    assert "did you mean" not in str(caught.value)
+
+
 def test_disabling_what_does_not_exist_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A misspelt name must not pass for switched off."""
     found = catalog(tmp_path, monkeypatch, plugin(tmp_path, "d-three", "gamma"))

@@ -121,6 +121,8 @@ BAD = [
     pytest.param(entry(top={"log": {"keep_days": 0}}), "whole number", id="no days"),
     pytest.param(entry(top={"log": {"keep_days": True}}), "whole number", id="days as a boolean"),
     pytest.param(entry(top={"log": {"directory": ""}}), "path of a folder", id="an empty folder"),
+    pytest.param(entry(top={"log": {"directory": "${LOGS}"}}), "written out", id="a folder with a reference"),
+    pytest.param(entry(top={"state": {"directory": "~/state"}}), "written out", id="a folder with a tilde"),
     pytest.param(entry(top={"log": None}), "must be a mapping", id="log null"),
     pytest.param(
         entry(tokens=[{"id": "a", "sha256": D1}, {"id": "b", "sha256": D1.upper()}]),

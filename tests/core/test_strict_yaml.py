@@ -65,6 +65,14 @@ BAD = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("text", "hint"), [(b"a:\n\t- b", "tab"), (b"a: @b", "quotes"), (b"a: [*]", "quotes")], ids=["tab", "at", "star"]
+)
+def test_the_most_usual_slips_are_named(text: bytes, hint: str) -> None:
+    with pytest.raises(YamlError, match=hint):
+        Document(text)
+
+
 @pytest.mark.parametrize(("text", "line"), BAD)
 def test_what_could_be_read_in_two_ways_is_refused(text: bytes, line: int) -> None:
     """Two parsers that disagree about a clients file are a hole."""
