@@ -482,6 +482,17 @@ def test_the_type_of_a_value_that_json_lacks_is_told_by_its_form(shop: Shop) -> 
     assert [column["type"] for column in answer["columns"]] == ["real", "text"]
 
 
+def test_a_query_that_is_cut_has_ended_when_its_answer_is_there(shop: Shop) -> None:
+    """Else it would end after the database is closed, which Python reports on standard error."""
+    from database_world import TOOLS
+
+    context = shop.context()
+    tool = TOOLS["sql"](context)
+    assert tool.execute(sql="SELECT id FROM customers", limit=1)["truncated"]
+    context.close()
+    del tool  # an error here is an error of the test
+
+
 def test_the_audit_line_names_the_tables_that_are_read(shop: Shop) -> None:
     from database_world import TOOLS
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
     from typing import Any, Protocol
 
     from clitool.family import Finding, Origin
@@ -102,12 +102,12 @@ class Statement:
 
     Args:
         tables: the tables that it reads; where all are allowed, they are known only once it has started.
-        rows: starts it; gives the names of its columns, as the database has them, then its rows.
+        rows: starts it; gives the names of its columns, as the database has them, then its rows. Closed, it ends.
     """
 
     __slots__ = ("rows", "tables")
 
-    def __init__(self, tables: Collection[str], rows: Iterator[Sequence[Any]]) -> None:
+    def __init__(self, tables: Collection[str], rows: Generator[Sequence[Any], None, None]) -> None:
         self.tables = tables
         self.rows = rows
 

@@ -84,6 +84,7 @@ class DatabaseSql:
         names = _distinct(statement.names())
         self.context.touched(connection=settings.name, tables=sorted(statement.tables))
         page = collect(names, statement.rows, min(limit, settings.max_rows), settings.max_bytes)
+        statement.rows.close()  # while the database is open
         columns = [{"name": name, "type": _type(row[name] for row in page.rows)} for name in names]
         return {"rows": page.rows, "columns": columns, "truncated": page.truncated}
 

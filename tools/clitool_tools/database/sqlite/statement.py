@@ -26,7 +26,7 @@ from clitool_tools.database.sqlite.screening import screen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Generator, Mapping, Sequence
     from sqlite3 import Connection as Handle
     from typing import Any
 
@@ -159,7 +159,9 @@ def _open_function_tables(handle: Handle, tables: set[bytes]) -> None:
     open_virtual_tables(handle, [name for name in FUNCTION_TABLES if fold(name) in tables])
 
 
-def _rows(file: File, connection: Connection, handle: Handle, guard: Guard, sql: str, params: Params) -> Iterator[Any]:
+def _rows(
+    file: File, connection: Connection, handle: Handle, guard: Guard, sql: str, params: Params
+) -> Generator[Any, None, None]:
     """Yield the list of column names, then the rows; the guard stays until the last one."""
     try:
         faults = file.faults()
