@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 from clitool_tools.file import family, part
-from clitool_tools.file.lines import lines
+from clitool_tools.file.lines import BLOCK_BYTES, lines
 from clitool_tools.file.read import FileRead
 from contexts import make_context
 from file_world import World
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clitool.errors import ExecutionError
+from clitool.errors import ExecutionError, InvalidParams
 
 BOM = b"\xef\xbb\xbf"
 QUIETLY = settings(deadline=None, derandomize=True, max_examples=100)
@@ -151,38 +151,49 @@ def test_parts_of_a_long_file_join_to_the_whole(world: World) -> None:
     assert count > 10
 
 
-def test_a_line_longer_than_an_answer_is_cut_between_characters(world: World) -> None:
-    """Minified files are one line; what is left out can be had as bytes."""
-    path = put(world, ("é" * 1000 + "\nnext\n").encode())
-    setting = {"max_read_bytes": 101}
-
-    first = world.call("file_read", setting, path=path)
-    second = world.call("file_read", setting, path=path, offset=first["next_offset"])
-
-    assert first["content"] == "é" * 50
-    assert first["truncated"] is True
-    assert second["content"] == "next\n"
-    assert second["truncated"] is False
-
-
-def test_a_character_that_does_not_fit_is_left_out(world: World) -> None:
-    """The reader gets on, with settings however small."""
-    path = put(world, "é\n".encode())
-
-    answer = world.call("file_read", {"max_read_bytes": 1}, path=path)
-
-    assert (answer["content"], answer["truncated"], answer["next_offset"]) == ("", True, 1)
-    assert world.call("file_read", {"max_read_bytes": 1}, path=path, offset=1)["truncated"] is False
+# id -> (bytes of the file, lines to skip, number of the line that is too long for 10 bytes, where it begins)
+LONG: dict[str, tuple[bytes, int, int, int]] = {
+    "alone": (b"x" * 11, 0, 1, 0),
+    "one byte too long by its end": (b"x" * 10 + b"\n", 0, 1, 0),
+    "one byte too long by half of its end": (b"x" * 9 + b"\r\n", 0, 1, 0),
+    "one byte too long by a byte order mark": (BOM + b"x" * 8, 0, 1, 0),
+    "characters of two bytes": ("é".encode() * 6, 0, 1, 0),
+    "after a short one": (b"short\n" + b"x" * 11 + b"\nlast", 1, 2, 6),
+    "after a short one and a byte order mark": (BOM + b"short\r\n" + b"x" * 11, 1, 2, 10),
+    "after a lone CR": (b"a\r" + b"x" * 11, 1, 2, 2),
+    "after many": (b"\n" * 300_000 + b"x" * 11, 300_000, 300_001, 300_000),
+    "after a CR LF that two blocks share": (b"x" * (BLOCK_BYTES - 1) + b"\r\n" + b"y" * 11, 1, 2, BLOCK_BYTES + 1),
+    "of many blocks": (b"a\n" + b"x" * (3 * BLOCK_BYTES) + b"\nb", 1, 2, 2),
+}
 
 
-def test_a_long_line_after_short_ones_waits_for_the_next_answer(world: World) -> None:
+@pytest.mark.parametrize("row", [pytest.param(row, id=name) for name, row in LONG.items()])
+def test_a_line_longer_than_an_answer_is_refused_with_the_way_to_its_bytes(
+    world: World, row: tuple[bytes, int, int, int]
+) -> None:
+    """No part of it is returned as if it were the whole."""
+    data, offset, number, start = row
+    path = put(world, data)
+    setting = {"max_read_bytes": 10}
+
+    document = world.refusal("file_read", setting, path=path, offset=offset)
+
+    assert document["details"] == {"reason": "too_large"}
+    assert f"line {number} is longer than the 10 bytes" in document["error"]
+    assert f"encoding: base64 and offset: {start}," in document["error"]
+    answer = world.call("file_read", setting, path=path, encoding="base64", offset=start)
+    assert base64.b64decode(answer["content"]) == data[start : start + 10]
+
+
+def test_a_long_line_does_not_stand_in_the_way_of_the_others(world: World) -> None:
     path = put(world, b"short\n" + b"x" * 1000 + b"\nlast")
     setting = {"max_read_bytes": 100}
 
-    answers = [world.call("file_read", setting, path=path, offset=offset) for offset in (0, 1, 2)]
+    first, last = (world.call("file_read", setting, path=path, offset=offset) for offset in (0, 2))
 
-    assert [answer["content"] for answer in answers] == ["short\n", "x" * 100, "last"]
-    assert [answer["next_offset"] for answer in answers] == [1, 2, None]
+    assert (first["content"], first["truncated"], first["next_offset"]) == ("short\n", True, 1)
+    assert world.reason("file_read", setting, path=path, offset=1) == "too_large"
+    assert (last["content"], last["truncated"], last["next_offset"]) == ("last", False, None)
 
 
 def test_base64_takes_offset_and_limit_in_bytes(world: World) -> None:
@@ -241,10 +252,9 @@ def test_a_line_of_gigabytes_is_not_read_to_its_end(world: World) -> None:
         file.write(b"x" * 100)
         file.truncate(8 * 1024**3)
 
-    answer = world.call("file_read", {"max_read_bytes": 50}, path="line.txt")
-
-    assert answer["content"] == "x" * 50
-    assert answer["truncated"] is True
+    assert world.reason("file_read", {"max_read_bytes": 50}, path="line.txt") == "too_large"
+    content = world.call("file_read", {"max_read_bytes": 50}, path="line.txt", encoding="base64")["content"]
+    assert base64.b64decode(content) == b"x" * 50
 
 
 def test_counting_through_a_huge_file_ends_at_the_deadline(world: World) -> None:
@@ -337,20 +347,32 @@ def test_lines_do_not_depend_on_where_blocks_end(blocks: list[bytes], longest: i
     assert list(lines(iter(blocks), longest, skip)) == reference(b"".join(blocks), longest, skip)
 
 
+LINES = st.builds(
+    lambda mark, lines, last: mark + "".join(line + end for line, end in lines) + last,
+    st.sampled_from(["", "\ufeff"]),
+    st.lists(st.tuples(st.text(max_size=12) | st.just("x" * 45), st.sampled_from(["\n", "\r\n", "\r"])), max_size=12),
+    st.text(max_size=6),
+)
+
+
 @QUIETLY
-@given(st.text(max_size=300), st.integers(1, 40))
-def test_written_text_comes_back_in_parts_as_it_was(text: str, most: int) -> None:
+@given(LINES, st.integers(1, 60), st.none() | st.integers(1, 3))
+def test_text_comes_back_in_parts_as_it_was_or_is_refused(text: str, most: int, limit: int | None) -> None:
     """No byte is lost, doubled or converted, whatever the text and the limits."""
+    data = text.encode()
     with tempfile.TemporaryDirectory() as folder:
         world = World(Path(folder) / "world")
         world.call("file_write", path="a.txt", content=text)
+        setting = {"max_read_bytes": most}
 
-        longest = max((len(line) for line in text.encode().splitlines(keepends=True)), default=1)
-        back, _ = read_all(world, "a.txt", {"max_read_bytes": max(most, longest)})
-        bom = world.call("file_read", path="a.txt")["bom"]
-
-        assert ("\ufeff" if bom else "") + back == text
-        assert (world.root / "a.txt").read_bytes() == text.encode()
+        if max(map(len, data.splitlines(keepends=True)), default=0) <= most:
+            back, _ = read_all(world, "a.txt", setting, limit=limit)
+            bom = world.call("file_read", path="a.txt")["bom"]
+            assert ("\ufeff" if bom else "") + back == text
+        else:
+            with pytest.raises(InvalidParams, match="longer than"):
+                read_all(world, "a.txt", setting, limit=limit)
+        assert (world.root / "a.txt").read_bytes() == data
 
 
 @QUIETLY

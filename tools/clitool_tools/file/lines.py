@@ -33,6 +33,14 @@ def lines(source: Iterator[bytes], longest: int, skip: int = 0) -> Iterator[byte
             yield line[:longest]
 
 
+def start_of_line(file: FileIO, skip: int, deadline: Deadline) -> int:
+    """Return how many bytes stand in `file` before the line that comes after the first `skip`."""
+    size = file.seek(0, 2)
+    file.seek(0)
+    first = next(_from(skip, blocks(file, size, deadline)), b"")
+    return file.tell() - len(first)
+
+
 def pieces(source: Iterator[bytes], longest: int) -> Iterator[bytes]:
     """Yield what is in `source` in pieces of whole lines; of a line that is too long its beginning, by itself."""
     rest = b""  # a line that has begun and not ended, or a \r that a \n may follow

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from clitool.errors import InvalidParams
-from clitool_tools.file.lines import blocks, lines
+from clitool_tools.file.lines import blocks, lines, start_of_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,11 +22,16 @@ _BOM = b"\xef\xbb\xbf"
 def as_text(file: FileIO, offset: int, limit: int | None, most: int, deadline: Deadline, shown: str) -> dict[str, Any]:
     """Return at most `limit` lines and `most` bytes of `file` after the first `offset` lines.
 
+    Lines are whole, so that parts can be joined.
+
     Raises:
-        InvalidParams: `not_text` if they are not UTF-8.
+        InvalidParams: `not_text` if they are not UTF-8, `too_large` if the first of them is longer than `most`.
     """
     source = _Source(file, deadline)
-    data, count, truncated = _lines(source, offset, limit, most)
+    taken, truncated = _lines(source, offset, limit, most)
+    if truncated and not taken:
+        raise _too_long(file, offset, most, deadline, shown)
+    data = b"".join(taken)
     bom = os.pread(file.fileno(), len(_BOM), 0) == _BOM
     data = data.removeprefix(_BOM) if bom and not offset else data
     return {
@@ -37,7 +42,7 @@ def as_text(file: FileIO, offset: int, limit: int | None, most: int, deadline: D
         "size": source.size,
         "sha256": source.sha256(),
         "truncated": truncated,
-        "next_offset": offset + count if truncated else None,
+        "next_offset": offset + len(taken) if truncated else None,
     }
 
 
@@ -100,29 +105,25 @@ class _Source:
         return self._digest.hexdigest()
 
 
-def _lines(source: Iterator[bytes], offset: int, limit: int | None, most: int) -> tuple[bytes, int, bool]:
-    """Return whole lines of at most `most` bytes together, how many they are, and whether more follow.
-
-    A first line that alone is longer is cut: its end can be had as base64 only.
-    """
+def _lines(source: Iterator[bytes], offset: int, limit: int | None, most: int) -> tuple[list[bytes], bool]:
+    """Return whole lines of at most `most` bytes together, and whether more follow."""
     taken: list[bytes] = []
     room = most
     for line in lines(source, longest=most + 1, skip=offset):
-        if len(line) > room and not taken:
-            return _whole_characters(line, most), 1, True
         if len(line) > room or len(taken) == limit:
-            return b"".join(taken), len(taken), True
+            return taken, True
         taken.append(line)
         room -= len(line)
-    return b"".join(taken), len(taken), False
+    return taken, False
 
 
-def _whole_characters(line: bytes, most: int) -> bytes:
-    """Cut `line` to at most `most` bytes, not inside a character of UTF-8."""
-    for end in range(most, max(most - 4, -1), -1):
-        if line[end] & 0xC0 != 0x80:  # not in the middle of a character
-            return line[:end]
-    return line[:most]
+def _too_long(file: FileIO, offset: int, most: int, deadline: Deadline, shown: str) -> InvalidParams:
+    start = start_of_line(file, offset, deadline)
+    message = (
+        f"{shown}: line {offset + 1} is longer than the {most} bytes that one answer holds, and text comes in whole "
+        f"lines only; read it with encoding: base64 and offset: {start}, where offset and limit count bytes"
+    )
+    return InvalidParams(message, "too_large")
 
 
 def _decode(data: bytes, shown: str) -> str:
