@@ -143,20 +143,56 @@ def test_the_number_of_matches_is_bounded(world: World, limit: int, setting: int
 def test_a_long_line_is_cut_around_the_match(world: World, at: int, ignore_case: bool) -> None:
     put(world, a_txt="é" * at + "needle" + "é" * (10_000 - at))
 
-    line = world.call("file_search", text="needle", ignore_case=ignore_case)["matches"][0]["line"]
+    [match] = world.call("file_search", text="needle", ignore_case=ignore_case)["matches"]
 
-    assert len(line) <= 400
-    assert "needle" in line
+    assert len(match["line"]) <= 400
+    assert "needle" in match["line"]
+    assert match["cut"] is True
+
+
+@pytest.mark.parametrize(
+    ("line", "cut"),
+    [
+        pytest.param("needle", False, id="short"),
+        pytest.param("needle" + "é" * 394, False, id="just fits"),
+        pytest.param("needle" + "é" * 394 + "\r\n", False, id="just fits, and ends"),
+        pytest.param("needle" + "é" * 395, True, id="one character longer"),
+    ],
+)
+def test_a_match_says_whether_its_line_is_whole(world: World, line: str, cut: bool) -> None:
+    put(world, a_txt=line)
+
+    [match] = world.call("file_search", text="needle")["matches"]
+
+    assert (match["line"], match["cut"]) == (line.rstrip()[:400], cut)
 
 
 def test_a_line_of_gigabytes_is_searched_at_its_beginning_only(world: World) -> None:
-    """Bounded memory, whatever the file."""
+    """Bounded memory, whatever the file; and the answer says that there may be more."""
     with open(world.root / "line.txt", "wb") as file:
         file.write(b"needle" + b"x" * 10_000)
         file.seek(5 * 1024 * 1024)
         file.write(b"\nneedle")
 
-    assert [number for _, number, _ in found(world.call("file_search", text="needle"))] == [1, 2]
+    answer = world.call("file_search", text="needle")
+
+    assert [number for _, number, _ in found(answer)] == [1, 2]
+    assert answer["truncated"] is True
+
+
+@pytest.mark.parametrize(
+    ("size", "truncated"),
+    [
+        pytest.param(search.LONGEST_LINE - 1, False, id="whole"),
+        pytest.param(2 * search.LONGEST_LINE, True, id="longer than what is searched"),
+    ],
+)
+@pytest.mark.parametrize("end", ["", "\n", "\r\nlast\n"], ids=["no end", "end", "more lines"])
+def test_what_was_not_searched_is_told(world: World, size: int, truncated: bool, end: str) -> None:
+    """Nothing found is no proof then."""
+    put(world, a_txt="x" * size + end)
+
+    assert world.call("file_search", text="needle") == {"matches": [], "truncated": truncated}
 
 
 def test_bytes_that_are_no_utf8_are_shown_replaced(world: World) -> None:

@@ -40,11 +40,12 @@ class Finder:
             return data.lower().find(self._exact)
         return data.decode("utf-8", "replace").casefold().find(self._folded)
 
-    def excerpt(self, line: bytes) -> str | None:
-        """Return the text of `line` if it matches, or the part of it around the match; None if it does not."""
+    def excerpt(self, line: bytes) -> tuple[str, bool] | None:
+        """Return the text of `line` if it matches, or a part of it around the match and True; None if it does not."""
         at = self.find(line)
         if at < 0:
             return None
         text = line.decode("utf-8", "replace").rstrip("\r\n")
-        start = 0 if len(text) <= SHOWN_CHARACTERS else max(0, at - SHOWN_CHARACTERS // 4)
-        return text[start : start + SHOWN_CHARACTERS].removeprefix("\ufeff")
+        cut = len(text) > SHOWN_CHARACTERS
+        start = max(0, at - SHOWN_CHARACTERS // 4) if cut else 0
+        return text[start : start + SHOWN_CHARACTERS].removeprefix("\ufeff"), cut

@@ -63,6 +63,11 @@ def pieces(source: Iterator[bytes], longest: int) -> Iterator[bytes]:
         yield rest
 
 
+def is_cut(piece: bytes, longest: int) -> bool:
+    """Return whether a piece may be the beginning of a line that was too long."""
+    return len(piece) == longest and not piece.endswith((b"\n", b"\r"))
+
+
 def count(piece: bytes) -> int:
     """Return how many lines a piece has; the last one need not have an end."""
     return _ends(piece) + (not piece.endswith((b"\n", b"\r")))
