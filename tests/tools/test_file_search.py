@@ -238,6 +238,19 @@ def test_a_file_of_nothing_but_line_ends_is_searched_quickly(world: World) -> No
     assert world.call("file_search", text="needle")["matches"][0]["line_number"] == 50_000_001
 
 
+@pytest.mark.parametrize(
+    ("depth", "truncated"), [pytest.param(64, False, id="all"), pytest.param(65, True, id="one more")]
+)
+def test_folders_too_deep_down_to_be_searched_are_told(world: World, depth: int, truncated: bool) -> None:
+    folder = world.root.joinpath(*["f"] * (depth - 1))
+    folder.mkdir(parents=True)
+    (folder / "a.txt").write_text("needle")
+
+    answer = world.call("file_search", text="needle")
+
+    assert (len(answer["matches"]), answer["truncated"]) == (0 if truncated else 1, truncated)
+
+
 def test_a_search_ends_at_the_deadline(world: World) -> None:
     put(world, a_txt="x")
     context = make_context(family, {"root_path": str(world.root)}, seconds=0)
