@@ -84,6 +84,16 @@ def test_what_a_tool_prints_goes_to_the_log(call: Call, tmp_path: Path) -> None:
         assert line in printed
 
 
+@pytest.mark.parametrize("how", ["nothing", "refusal", "raise", "sys.exit", "nan"])
+def test_what_a_tool_opened_is_closed_whatever_becomes_of_the_call(call: Call, tmp_path: Path, how: str) -> None:
+    env = environment(PYTHONPATH=PLUGINS, LOGS_DIRECTORY=str(tmp_path / "log"))
+
+    call("trouble_connected", how=how, run_with={"env": env})
+
+    [output] = (tmp_path / "log").glob("*/output.log")
+    assert output.read_text() == "the connection is closed\n"
+
+
 def test_the_answer_does_not_wait_for_a_child_that_keeps_stdout_open(call: Call) -> None:
     started = time.monotonic()
 
