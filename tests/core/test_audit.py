@@ -46,6 +46,9 @@ CASES = [
     pytest.param({"how": "ok"}, ("anna", "trouble", "ok", None), id="success"),
     pytest.param({"how": "refusal"}, ("anna", "trouble", "invalid_params", "bad_path"), id="a refusal"),
     pytest.param({"how": "raise"}, ("anna", "trouble", "execution_error", "internal"), id="an unforeseen error"),
+    pytest.param(
+        {"how": "forged facts"}, ("anna", "trouble", "execution_error", "crashed"), id="a crash with forged facts"
+    ),
     pytest.param({"how": "exit"}, ("anna", "trouble", "execution_error", "crashed"), id="a crash"),
     pytest.param(
         {"how": "sleep", "before": ("--timeout", "1")},
