@@ -50,6 +50,7 @@ QUIETLY = settings(deadline=None, derandomize=True, max_examples=400)
         pytest.param("b/**", "c", False, id="all below another"),
         pytest.param("**/c/**", "a/b/c/d/e", True, id="somewhere in the middle"),
         pytest.param("**", "a/b", True, id="everything"),
+        pytest.param("**", "a", True, id="everything, one name"),
         pytest.param("a**b", "axxb", True, id="two stars in a name are one"),
         pytest.param("./b/a.txt", "b/a.txt", True, id="dot in front"),
         pytest.param("/b/a.txt", "b/a.txt", True, id="slash in front"),
@@ -95,6 +96,37 @@ def compiled(pattern: str) -> re.Pattern[str]:
 )
 def test_a_path_is_matched_like_a_simple_reference_does(pattern: list[str], path: list[str]) -> None:
     assert Glob("/".join(pattern)).matches(path) == matches_reference(tuple(pattern), tuple(path))
+
+
+@QUIETLY
+@given(
+    st.lists(st.sampled_from(["**", "*", "a", "b*", "?"]), min_size=1, max_size=5).map("/".join),
+    st.lists(st.sampled_from(["a", "b", "ab"]), min_size=1, max_size=4),
+    st.lists(st.sampled_from(["a", "b", "ab"]), min_size=1, max_size=4),
+)
+def test_nothing_that_fits_lies_below_a_folder_that_is_passed_over(
+    pattern: str, folder: list[str], below: list[str]
+) -> None:
+    glob = Glob(pattern)
+
+    assert glob.leads_below(folder) or not glob.matches([*folder, *below])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "folder", "leads"),
+    [
+        pytest.param("*.txt", "a", True, id="a name may be anywhere"),
+        pytest.param("a/*.txt", "a", True, id="the folder of the pattern"),
+        pytest.param("a/*.txt", "b", False, id="another folder"),
+        pytest.param("a/*.txt", "a/b.txt", False, id="the pattern is used up"),
+        pytest.param("**/*.txt", "a/b/c", True, id="any folder"),
+        pytest.param("a/**", "a/b", True, id="any folder below"),
+        pytest.param("a/**", "b/a", False, id="any folder below another"),
+        pytest.param("**", "a/b", True, id="everything"),
+    ],
+)
+def test_only_folders_below_which_something_can_fit_are_worth_a_look(pattern: str, folder: str, leads: bool) -> None:
+    assert Glob(pattern).leads_below(folder.split("/")) is leads
 
 
 @pytest.mark.parametrize(

@@ -116,6 +116,56 @@ def test_entries_come_level_by_level_and_by_name(world: World) -> None:
     assert paths(world.call("file_list", path="b", depth=2)) == ["b/c.txt", "b/d", "b/d/e.txt", "b/d/f"]
 
 
+# id -> (parameters, what is found in TREE)
+PATTERNS: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "a name, in the folder alone": ({"pattern": "*.txt"}, ["a.txt"]),
+    "a name, as deep as depth says": ({"pattern": "*.txt", "depth": 3}, ["a.txt", "b/c.txt", "b/d/e.txt"]),
+    "a path of two names": ({"pattern": "b/*.txt"}, ["b/c.txt"]),
+    "a path of three names": ({"pattern": "b/*/*.txt"}, ["b/d/e.txt"]),
+    "a path of names that are patterns": ({"pattern": "*/*"}, [".git/config", "b/c.txt", "b/d"]),
+    "a path, with a smaller depth": ({"pattern": "b/d/f/g.txt", "depth": 2}, ["b/d/f/g.txt"]),
+    "a path, with a larger depth": ({"pattern": "*/*.txt", "depth": 9}, ["b/c.txt"]),
+    "a path below the path": ({"path": "b", "pattern": "d/*"}, ["b/d/e.txt", "b/d/f"]),
+    "a path spelt from the start": ({"pattern": "./b/*.txt"}, ["b/c.txt"]),
+    "a folder with a slash": ({"pattern": "b/"}, ["b"]),
+    "any depth": ({"pattern": "**/*.txt"}, ["a.txt", "b/c.txt", "b/d/e.txt", "b/d/f/g.txt"]),
+    "any depth in a folder": ({"pattern": "b/**"}, ["b", "b/c.txt", "b/d", "b/d/e.txt", "b/d/f", "b/d/f/g.txt"]),
+    "any depth in the middle": ({"pattern": "b/**/g.txt"}, ["b/d/f/g.txt"]),
+    "any depth below the path": ({"path": "b/d", "pattern": "**/*.txt"}, ["b/d/e.txt", "b/d/f/g.txt"]),
+    "everything": (
+        {"pattern": "**"},
+        [".git", ".hidden", "a.txt", "b", "h", ".git/config", "b/c.txt", "b/d", "b/d/e.txt", "b/d/f", "b/d/f/g.txt"],
+    ),
+    "two stars in a name": ({"pattern": "a**"}, ["a.txt"]),
+    "a folder that is not there": ({"pattern": "nosuch/*.txt"}, []),
+    "a file as a folder": ({"pattern": "a.txt/*"}, []),
+}
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=name) for name, row in PATTERNS.items()])
+def test_a_pattern_looks_as_deep_as_it_says(world: World, row: tuple[dict[str, Any], list[str]]) -> None:
+    plant(world, TREE)
+    params, expected = row
+
+    assert paths(world.call("file_list", **params)) == expected
+    assert all_pages(world, **params, limit=1) == expected
+
+
+def test_a_pattern_does_not_look_where_nothing_can_fit(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The names looked at are bounded, so they must not be those of other folders."""
+    plant(world, ["b/c.txt", *(f"x/{number}" for number in range(50))])
+    monkeypatch.setattr(walk, "MOST_SCANNED", 10)
+
+    assert paths(world.call("file_list", pattern="b/*.txt")) == ["b/c.txt"]
+    assert world.reason("file_list", pattern="**/*.txt") == "too_large"
+
+
+def test_a_pattern_follows_no_link(trapped: World) -> None:
+    """Neither one that it names nor one that it finds."""
+    for pattern in ("dir/*", "inner/*", "**/secret.txt", "up.txt/**/secret.txt"):
+        assert [path for path in paths(trapped.call("file_list", pattern=pattern)) if "/" in path] == []
+
+
 @pytest.mark.parametrize("limit", [1, 2, 3, 7, 11, 12, 1000])
 @pytest.mark.parametrize("pattern", [None, "*.txt", "**/d/**"], ids=str)
 def test_pages_join_to_the_whole(world: World, limit: int, pattern: str | None) -> None:

@@ -12,29 +12,40 @@ class Glob:
 
     None of them matches ``/``. Without a ``/`` the pattern is for the last name of a path, else for the whole path,
     where ``**`` as a whole name stands for any number of names. Letter case counts; hidden files are like others.
+
+    Attributes:
+        whole: whether it is for the whole path; ``**`` alone is.
     """
 
-    __slots__ = ("_deep", "_names", "_whole")
+    __slots__ = ("_deep", "_names", "whole")
 
     def __init__(self, pattern: str) -> None:
-        self._whole = "/" in pattern
+        self.whole = "/" in pattern or pattern == "**"
         self._names: list[_Name] = []
         self._deep = 0  # bit i: between the names i-1 and i any number of names may stand
         for name in pattern.split("/"):
-            if name == "**" and self._whole:
+            if name == "**" and self.whole:
                 self._deep |= 1 << len(self._names)
             elif name not in ("", "."):
                 self._names.append(_Name(name))
 
     def matches(self, parts: Sequence[str]) -> bool:
         """Return whether the path made of `parts` fits."""
-        if not self._whole:
+        if not self.whole:
             return bool(self._names) and self._names[0].matches(parts[-1])
+        return bool(self._state(parts) >> len(self._names) & 1)
+
+    def leads_below(self, parts: Sequence[str]) -> bool:
+        """Return whether anything below the folder made of `parts` can fit."""
+        unfinished = (1 << len(self._names)) - 1
+        return not self.whole or bool(self._state(parts) & (unfinished | self._deep))
+
+    def _state(self, parts: Sequence[str]) -> int:
         state = 1  # bit i: the first i names of the pattern are used up
         for part in parts:
             fitting = sum(1 << i for i, name in enumerate(self._names) if state >> i & 1 and name.matches(part))
             state = fitting << 1 | state & self._deep
-        return bool(state >> len(self._names) & 1)
+        return state
 
 
 class _Name:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from clitool.jail import Folder, Jail
     from clitool.tool import Deadline
+    from clitool_tools.file.glob import Glob
 
 MOST_SCANNED = 500_000  # names that one call looks at
 MOST_DEPTH = 64
@@ -33,13 +34,16 @@ class Found:
         self.parts = parts
 
 
-def walk(jail: Jail, start: Location, depth: int, deadline: Deadline, too_many: Exception) -> Iterator[Found]:
+def walk(
+    jail: Jail, start: Location, depth: int, deadline: Deadline, too_many: Exception, glob: Glob | None = None
+) -> Iterator[Found]:
     """Yield what lies below `start`: first its own entries by name, then theirs, `depth` levels down.
 
-    Links are not followed. Folders that vanish, turn into links or may not be read meanwhile are passed over.
-    `too_many` is raised before the folder with which `MOST_SCANNED` names would have been looked at.
+    Folders below which nothing can fit `glob` are not looked into. Links are not followed. Folders that vanish, turn
+    into links or may not be read meanwhile are passed over. `too_many` is raised before the folder with which
+    `MOST_SCANNED` names would have been looked at.
     """
-    scanned = 0
+    scanned, own = 0, len(start.parts)
     level = [start.parts]
     for _ in range(depth):
         below: list[tuple[str, ...]] = []
@@ -54,7 +58,8 @@ def walk(jail: Jail, start: Location, depth: int, deadline: Deadline, too_many: 
                     raise too_many
                 for name in names:
                     yield Found(folder, (*parts, name))
-            below.extend((*parts, name) for name in folders)
+            inside = [(*parts, name) for name in folders]
+            below += [each for each in inside if glob is None or glob.leads_below(each[own:])]
         level = below
 
 
