@@ -466,6 +466,29 @@ def test_columns_of_one_name_are_told_apart(shop: Shop, sql: str, row: dict[str,
     assert [column["name"] for column in answer["columns"]] == list(row)
 
 
+def test_very_many_columns_of_one_name_take_no_time(shop: Shop) -> None:
+    """The deadline of the call is the limit: a cubic search took seconds."""
+    answer = shop.call("sql", sql="SELECT 1 AS a" + ", 1 AS a" * 1999)
+
+    assert list(answer["rows"][0]) == ["a", *(f"a_{number}" for number in range(2, 2001))]
+
+
+@pytest.mark.parametrize(
+    ("sql", "found"),
+    [
+        pytest.param(" /* x */ ", "it is empty", id="comment"),
+        pytest.param("(SELECT 1)", "it begins with '('", id="parenthesis"),
+        pytest.param("\ufeffSELECT 1", r"it begins with '\ufeff'", id="byte order mark"),
+        pytest.param(";", "it begins with ';'", id="semicolon"),
+    ],
+)
+def test_a_refusal_says_how_the_statement_begins(shop: Shop, sql: str, found: str) -> None:
+    document = shop.refusal("sql", sql=sql)
+
+    assert document["details"]["reason"] == "statement_not_allowed"
+    assert found in document["error"]
+
+
 def test_the_type_of_a_column_is_that_of_its_values(shop: Shop) -> None:
     answer = shop.call(
         "sql",

@@ -108,16 +108,17 @@ def _bound(params: Params) -> Sequence[Stored] | Mapping[str, Stored]:
 
 def _distinct(names: Sequence[str]) -> list[str]:
     """Return the names with a number behind those that stood there already: ``a``, ``a_2``."""
-    used = set(names)
+    taken = set(names)
+    numbers: dict[str, int] = {}
     result: list[str] = []
     for name in names:
-        number, candidate = 2, name
-        while candidate in result:
-            candidate = f"{name}_{number}"
+        number = numbers.setdefault(name, 1)
+        numbered = name
+        while number > 1 and (numbered := f"{name}_{number}") in taken:
             number += 1
-            if candidate in used:
-                candidate = name
-        result.append(candidate)
+        numbers[name] = number + 1
+        taken.add(numbered)
+        result.append(numbered)
     return result
 
 

@@ -27,17 +27,18 @@ def screen(sql: str) -> None:
         )
     if "\0" in sql or sql.encode("utf-8", "replace").decode() != sql:
         raise InvalidParams("the statement holds a NUL or half of a surrogate pair", "statement_not_allowed")
-    word = opening_word(sql).upper()
+    bare = _uncommented(sql)
+    word = _opening_word(bare).upper()
     if word not in _OPENING:
-        found = f"begins with {shown(word)}" if word else "is empty"
+        found = f"begins with {shown(word or bare[0])}" if bare else "is empty"
         raise InvalidParams(
             f"the statement must be one SELECT (or WITH, VALUES), but it {found}{_INSTEAD.get(word, '')}",
             "statement_not_allowed",
         )
 
 
-def opening_word(sql: str) -> str:
-    """Return the first word of `sql` behind blanks and comments; empty if something else stands there."""
+def _uncommented(sql: str) -> str:
+    """Return `sql` without the blanks and comments at its beginning."""
     rest = sql
     while True:
         rest = rest.lstrip(" \t\n\f\r")
@@ -46,8 +47,11 @@ def opening_word(sql: str) -> str:
         elif rest.startswith("/*"):
             rest = rest[2:].partition("*/")[2]
         else:
-            break
+            return rest
+
+
+def _opening_word(sql: str) -> str:
     end = 0
-    while end < len(rest) and rest[end].isascii() and rest[end].isalpha():
+    while end < len(sql) and sql[end].isascii() and sql[end].isalpha():
         end += 1
-    return rest[:end]
+    return sql[:end]
