@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 # How file systems say that they have no such thing: FAT, many that are mounted by FUSE, shared folders.
 _UNSUPPORTED = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL)
 
+_TAIL_BYTES = 64 * 1024  # of a file, in which the kind of its line ends is looked for
+
 
 class Entry(Folder):
     """Where one file is, or will be; for ``with``, from `Jail.entry`.
@@ -93,13 +95,13 @@ class Entry(Folder):
 
         Args:
             data: the bytes to add.
-            ensure_newline: if the file does not end with a newline, write one first.
+            ensure_newline: if the file does not end with a line end, write one first, of the kind that it has.
             most: bytes that the file may have afterwards; more is `too_large`.
         """
         with self.open(self.name, os.O_RDWR | os.O_APPEND) as file:
             size = file.seek(0, os.SEEK_END)
-            if ensure_newline and size and os.pread(file.fileno(), 1, size - 1) != b"\n":
-                data = b"\n" + data
+            if ensure_newline:
+                data = _missing_line_end(file.fileno(), size) + data
             if size + len(data) > most:
                 message = f"{self.shown} would grow to {size + len(data)} bytes; max_file_bytes is {most}"
                 raise InvalidParams(message, "too_large")
@@ -152,6 +154,18 @@ def _sync(fd: int) -> None:
     except OSError as error:
         if error.errno not in _UNSUPPORTED:
             raise
+
+
+def _missing_line_end(fd: int, size: int) -> bytes:
+    r"""Return what ends the last line: nothing if it is ended, else what the line before it ends with, or ``\n``."""
+    start = max(0, size - _TAIL_BYTES)
+    tail = os.pread(fd, size - start, start)
+    if not tail or tail.endswith((b"\n", b"\r")):
+        return b""
+    at = max(tail.rfind(b"\n"), tail.rfind(b"\r"))
+    if at < 0:
+        return b"\n"
+    return b"\r\n" if tail[at - 1 : at + 1] == b"\r\n" else tail[at : at + 1]
 
 
 def _write_once(fd: int, data: bytes, size: int) -> None:

@@ -17,8 +17,8 @@ class FileAppend:
     name: ClassVar = "file_append"
     description: ClassVar = (
         "Add text to the end of a file in one piece; what is there stays untouched. If the file does not end with a "
-        "newline, one is written first (`ensure_newline`); end `content` with a newline yourself. A missing file is "
-        "made unless `create` is false."
+        "line end, one is written first (`ensure_newline`), of the kind that the line before has; end `content` with "
+        "one yourself. A missing file is made unless `create` is false."
     )
     required_scope: ClassVar = "file:write"
     effect: ClassVar = "write"
