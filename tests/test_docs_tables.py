@@ -105,6 +105,16 @@ def test_the_settings_of_a_family_are_shown_with_their_defaults(family: Family) 
     assert {*code_words(row[1]), *code_words(row[2])} == set(properties)
 
 
+def test_an_entry_of_allowed_extensions_allows_what_is_shown() -> None:
+    from clitool_tools.file.extensions import Extensions
+
+    for entry, (allowed, refused) in the_table(TOOLS, "entry", "allows").items():
+        for word in code_words(f"`{entry}`"):
+            extensions = Extensions([word.strip("'")])
+            assert [name for name in code_words(allowed) if not extensions.permit(name)] == [], entry
+            assert [name for name in code_words(refused) if extensions.permit(name)] == [], entry
+
+
 def test_the_keys_of_the_clients_file_are_shown() -> None:
     shown = the_table(README, "key", "meaning")
 

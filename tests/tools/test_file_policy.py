@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from clitool_tools.file import family
+from clitool_tools.file.extensions import Extensions
 from clitool_tools.file.policy import _lies_in, parse
 from contexts import make_context
 from file_world import PARAMS, TOOLS, World
@@ -176,8 +177,35 @@ def test_check_says_what_the_client_can_do(world: World) -> None:
     (finding,) = family.check(policy, False)
 
     assert (finding.level, finding.key) == ("ok", "root_path")
-    assert ".txt" in finding.message
-    assert str(world.root) in finding.message
+    assert finding.message == f"this client may read below {world.root}: files whose ending or whole name is .txt"
+
+
+@pytest.mark.parametrize(
+    ("entries", "text"),
+    [
+        pytest.param(None, "every file", id="left out"),
+        pytest.param([], "no file (allowed_extensions is empty)", id="empty"),
+        pytest.param([".txt"], "files whose ending or whole name is .txt", id="one"),
+        pytest.param([".txt", "csv"], "files whose ending or whole name is .txt or csv", id="two"),
+        pytest.param(
+            [".txt", "Makefile", ".env"], "files whose ending or whole name is .txt, Makefile or .env", id="names"
+        ),
+        pytest.param([""], "files without an ending, such as README or .env", id="no ending"),
+        pytest.param(
+            ["", "Makefile"],
+            "files whose ending or whole name is Makefile, and files without an ending, such as README or .env",
+            id="both",
+        ),
+        pytest.param(
+            [f"e{number}" for number in range(22)],
+            f"files whose ending or whole name is {', '.join(f'e{n}' for n in range(20))} or one of 2 others",
+            id="many",
+        ),
+    ],
+)
+def test_what_is_allowed_is_said_as_it_is(entries: list[str] | None, text: str) -> None:
+    """It stands in what `check` finds and in a refusal."""
+    assert str(Extensions(entries)) == text
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_MOST_SHOWN = 20  # entries in a message
+
 
 class Extensions:
     """The setting `allowed_extensions`.
 
     An entry permits the names that end in it, after a dot and at least one more character (``.gz`` and ``.tar.gz``
     both permit ``a.tar.gz``), and the file that is called exactly so (``Makefile``, ``.env``). A dot at the beginning
-    starts no extension. Letter case does not count; nothing else is folded or normalised.
+    starts no extension, so ``''``, for names without one, permits ``.env`` like ``Makefile``. Letter case does not
+    count; nothing else is folded or normalised.
 
     Args:
         entries: with or without the dot; None permits every name.
@@ -48,8 +51,20 @@ class Extensions:
     def __str__(self) -> str:
         if self._entries is None:
             return "every file"
-        listed = ["files without an extension" if entry == "" else entry for entry in self._entries[:20]]
-        return f"files of these extensions: {', '.join(listed)}" if listed else "no file (allowed_extensions is empty)"
+        if not self._entries:
+            return "no file (allowed_extensions is empty)"
+        named = [entry for entry in self._entries if entry]
+        kinds = [f"files whose ending or whole name is {_listed(named)}"] if named else []
+        if len(named) < len(self._entries):
+            kinds.append("files without an ending, such as README or .env")
+        return ", and ".join(kinds)
+
+
+def _listed(entries: Sequence[str]) -> str:
+    shown = list(entries[:_MOST_SHOWN])
+    if len(entries) > _MOST_SHOWN:
+        shown.append(f"one of {len(entries) - _MOST_SHOWN} others")
+    return " or ".join((", ".join(shown[:-1]), shown[-1])) if len(shown) > 1 else shown[0]
 
 
 def _fold(text: str) -> tuple[str, bool]:

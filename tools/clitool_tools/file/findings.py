@@ -26,8 +26,8 @@ def findings(policy: Policy) -> Iterator[Finding]:
     yield from _rights(policy)
     if policy.extensions.empty:
         yield Finding("warning", "allowed_extensions", "the list is empty, so this client may use no file")
-    what = "read and changed" if policy.allow_write else "read"
-    yield Finding("ok", "root_path", f"{policy.extensions} can be {what} below {policy.root}")
+    what = "read and change" if policy.allow_write else "read"
+    yield Finding("ok", "root_path", f"this client may {what} below {policy.root}: {policy.extensions}")
 
 
 def _rights(policy: Policy) -> Iterator[Finding]:

@@ -34,8 +34,9 @@ SETTINGS_SCHEMA: Mapping[str, Any] = {
         "allowed_extensions": {
             "type": "array",
             "items": {"type": "string"},
-            "description": "Endings of the files that may be used, such as .txt or .tar.gz; '' stands for files "
-            "without one, a whole name such as Makefile or .env for that file. Left out: every file; []: none.",
+            "description": "Files that may be used. An entry is an ending, with or without its dot (.txt, tar.gz), and "
+            "also a whole name (Makefile, .env). '' stands for names without an ending, hidden ones such as .env "
+            "included. Left out: every file; []: none.",
         },
         "max_read_bytes": {
             "type": "integer",
