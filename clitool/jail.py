@@ -52,11 +52,11 @@ class Jail:
 
     def folder(self, location: Location) -> Folder:
         """Open the folder at `location`, for ``with``."""
-        return Folder(self._walk(location.parts, location.shown), location.shown)
+        return Folder(self._walk(location, location.parts), location.shown)
 
     def parent(self, location: Location) -> Folder:
         """Open the folder that holds the file at `location` (from `locate_file`), for ``with``."""
-        return Folder(self._walk(location.parts[:-1], location.shown), location.shown)
+        return Folder(self._walk(location, location.parts[:-1]), location.shown)
 
     def entry(self, location: Location, *, make_parents: bool = False) -> Entry:
         """Open the place of the file at `location` (from `locate_file`) for changes, for ``with``.
@@ -65,13 +65,13 @@ class Jail:
         """
         from clitool.jail_entry import Entry
 
-        folder = self._walk(location.parts[:-1], location.shown, make=make_parents)
+        folder = self._walk(location, location.parts[:-1], make=make_parents)
         return Entry(self, location, folder)
 
     def holds(self, location: Location, folder: int) -> bool:
         """Return whether `folder` is still the open folder that holds the last name of `location`."""
         try:
-            again = self._walk(location.parts[:-1], location.shown)
+            again = self._walk(location, location.parts[:-1])
         except (ExecutionError, InvalidParams):
             return False
         try:
@@ -79,12 +79,13 @@ class Jail:
         finally:
             os.close(again)
 
-    def _walk(self, parts: Sequence[str], shown: str, *, make: bool = False) -> int:
+    def _walk(self, location: Location, parts: Sequence[str], *, make: bool = False) -> int:
+        shown = location.shown
         # "." opens a descriptor of its own: a duplicate would share its reading position and its lock with the root.
-        folder = _enter(self._root, ".", shown)
-        for part in parts:
+        folder = _enter(self._root, ".", shown, last=not location.parts)
+        for depth, part in enumerate(parts, 1):
             try:
-                below = _enter(folder, part, shown, make=make)
+                below = _enter(folder, part, shown, last=depth == len(location.parts), make=make)
             finally:
                 os.close(folder)
             folder = below
@@ -105,11 +106,12 @@ def _open_root(root_path: str) -> int:
     return root
 
 
-def _enter(folder: int, name: str, shown: str, *, make: bool = False) -> int:
+def _enter(folder: int, name: str, shown: str, *, last: bool, make: bool = False) -> int:
     try:
         return _open_folder(folder, raw(name), make=make)
     except FileNotFoundError as error:
-        raise ExecutionError(f"{shown}: a folder of this path does not exist", "not_found") from error
+        what = " does" if last else ": a folder of this path does"
+        raise ExecutionError(f"{shown}{what} not exist", "not_found") from error
     except NotADirectoryError as error:
         raise _no_folder(folder, name, shown) from error
     except OSError as error:

@@ -13,7 +13,7 @@ import pytest
 from clitool_tools.file import family, walk
 from clitool_tools.file.list import FileList
 from contexts import make_context
-from file_world import World
+from file_world import PARAMS, World
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from processes import give_to_nobody, run_as_nobody
@@ -229,6 +229,33 @@ def test_a_cursor_goes_on_after_an_entry_that_is_gone(world: World) -> None:
     (world.root / "a2").write_text("x")
 
     assert paths(world.call("file_list", cursor=cursor)) == ["c", "d"]
+
+
+@pytest.mark.parametrize("tool", ["file_list", "file_search"])
+@pytest.mark.parametrize(
+    ("path", "said", "suggestion"),
+    [
+        pytest.param("nosuch", "'nosuch' does not exist", None, id="missing"),
+        pytest.param("nosuch/", "'nosuch/' does not exist", None, id="missing, with a slash"),
+        pytest.param("b/nosuch", "'b/nosuch' does not exist", None, id="missing below"),
+        pytest.param("no/such", "'no/such': a folder of this path does not exist", None, id="missing on the way"),
+        pytest.param("B", "'B' does not exist; did you mean 'b'?", "b", id="a folder in other letter case"),
+        pytest.param("b/D", "'b/D' does not exist; did you mean 'b/d'?", "b/d", id="a folder below"),
+        pytest.param("A.txt", "'A.txt' does not exist; did you mean 'a.txt'?", "a.txt", id="a file"),
+        pytest.param(".GIT", "'.GIT' does not exist; did you mean '.git'?", ".git", id="a hidden folder"),
+        pytest.param(".Hidden", "'.Hidden' does not exist", None, id="a file that is not for this client"),
+    ],
+)
+def test_a_missing_path_is_said_to_be_missing(
+    world: World, tool: str, path: str, said: str, suggestion: str | None
+) -> None:
+    plant(world, TREE)
+    params = {"path": path, **PARAMS[tool]}
+
+    document = world.refusal(tool, {"allowed_extensions": ["txt"]}, **params)
+
+    assert document["error"] == said
+    assert document["details"] == {"reason": "not_found"} | ({"suggestion": suggestion} if suggestion else {})
 
 
 @pytest.fixture

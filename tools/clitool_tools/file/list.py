@@ -84,20 +84,24 @@ class FileList:
         cursor: str | None = None,
     ) -> dict[str, Any]:
         """Return the next entries, and a cursor if there are more."""
+        from clitool_tools.file.near_miss import NearMiss
+
         self.context.touched(**self.decide(path=path))
         location = self.context.settings.folder(path)
         question = (location.parts, depth, pattern)
         most = self.context.settings.max_entries
         most = min(limit or most, most)
+        after = _read(question, cursor)
         entries: list[dict[str, Any]] = []
         last: tuple[str, ...] = ()
-        for below, found in self._after(location, depth, pattern, _read(question, cursor)):
-            if len(entries) == most:
-                return {"entries": entries, "truncated": True, "next_cursor": _write(question, last)}
-            entry = _describe(found)
-            if entry is not None:
-                entries.append(entry)
-                last = below
+        with NearMiss(self.context, location):
+            for below, found in self._after(location, depth, pattern, after):
+                if len(entries) == most:
+                    return {"entries": entries, "truncated": True, "next_cursor": _write(question, last)}
+                entry = _describe(found)
+                if entry is not None:
+                    entries.append(entry)
+                    last = below
         return {"entries": entries, "truncated": False, "next_cursor": None}
 
     def _after(

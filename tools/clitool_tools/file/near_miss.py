@@ -15,7 +15,7 @@ MOST_NAMES = 10_000  # looked at in a folder
 
 
 class NearMiss:
-    """Around the use of a file, for ``with``: a `not_found` gets the one name that differs only in spelling.
+    """Around the use of a file or folder, for ``with``: a `not_found` gets the one name that differs only in spelling.
 
     Spelling is letter case, composed or decomposed characters (NFC), and the kind and number of spaces.
     """
@@ -37,20 +37,27 @@ class NearMiss:
                 raise ExecutionError(message, "not_found", suggestion=name) from error
 
     def _similar(self) -> str | None:
-        folders, wanted = self._location.parts[:-1], _fold(self._location.name)
+        if not self._location.parts:
+            return None
+        above, settings = self._location.parts[:-1], self._context.settings
         try:
-            names = [name for name in _names(self._context.connection(), self._location) if _fold(name) == wanted]
-            found = [str(self._context.settings.file("/".join((*folders, name)))) for name in names]
+            found = [
+                str((settings.folder if is_folder else settings.file)("/".join((*above, name))))
+                for name, is_folder in _similar_names(self._context.connection(), self._location)
+            ]
         except ClitoolError:  # there is no such folder, or the file is not for this client
             return None
         return found[0] if len(found) == 1 else None
 
 
-def _names(jail: Jail, location: Location) -> list[str]:
+def _similar_names(jail: Jail, location: Location) -> list[tuple[str, bool]]:
+    """Return the names that differ from that of `location` in spelling only, and whether each is a folder."""
     from itertools import islice
 
+    wanted = _fold(location.name)
     with jail.parent(location) as folder, os.scandir(folder.fd) as entries:
-        return [entry.name for entry in islice(entries, MOST_NAMES)]
+        some = islice(entries, MOST_NAMES)
+        return [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in some if _fold(entry.name) == wanted]
 
 
 def _fold(name: str) -> str:

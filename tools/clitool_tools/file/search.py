@@ -123,6 +123,8 @@ class FileSearch:
 
     def _files(self, path: str, pattern: str | None) -> Iterator[tuple[str, FileIO]]:
         """Yield the files to search, open, each until the next one."""
+        from clitool_tools.file.near_miss import NearMiss
+
         location = self.context.settings.folder(path)
         jail: Jail = self.context.connection()
         if location.parts and self._is_no_folder(jail, location):
@@ -130,7 +132,8 @@ class FileSearch:
             with jail.parent(location) as folder, folder.open(location.name) as file:
                 yield str(location), file
         else:
-            yield from self._files_below(jail, location, pattern)
+            with NearMiss(self.context, location):
+                yield from self._files_below(jail, location, pattern)
 
     def _files_below(self, jail: Jail, location: Location, pattern: str | None) -> Iterator[tuple[str, FileIO]]:
         from clitool.jail import visible
