@@ -108,6 +108,19 @@ def test_a_damaged_database_is_told_in_a_sentence(shop: Shop) -> None:
 
 
 @EVERY_TOOL
+@pytest.mark.parametrize("missing", [pytest.param(100, id="part of a page"), pytest.param(4096, id="a page")])
+def test_a_database_whose_end_is_missing_is_damaged(
+    shop: Shop, tool: str, params: dict[str, Any], missing: int
+) -> None:
+    """SQLite takes the rest of a page for zeros: it would show rows that nobody wrote, and write over lost ones."""
+    content = shop.path.read_bytes()[:-missing]
+    shop.path.write_bytes(content)
+
+    assert shop.reason(tool, **params) == "database"
+    assert shop.path.read_bytes() == content
+
+
+@EVERY_TOOL
 @pytest.mark.parametrize("kind", ["folder", "fifo", "device"])
 def test_only_a_regular_file_is_opened(shop: Shop, tool: str, params: dict[str, Any], kind: str) -> None:
     """A pipe would block for ever, a device is not a database."""

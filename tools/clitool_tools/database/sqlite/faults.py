@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _LONGEST = 300  # characters of SQLite's own sentence
 
 BROKEN = "the file is not a SQLite database, or it is encrypted"
+DAMAGED = "the database file is damaged; restore it from a backup"
 _READ_ONLY = "the database file or its folder cannot be written by this program"
 _RECOVERY = "the database was left in the middle of a change; a program that may write must open it once"
 CLOSED = "the database file cannot be opened: it does not exist, or this program may not read it or its folder"
@@ -30,7 +31,7 @@ _FAULTS: dict[int, tuple[str, str]] = {
     sqlite3.SQLITE_PERM: ("permission", _READ_ONLY),
     sqlite3.SQLITE_CANTOPEN: ("unreachable", CLOSED),
     sqlite3.SQLITE_NOTADB: ("unreachable", BROKEN),
-    sqlite3.SQLITE_CORRUPT: ("database", "the database file is damaged; restore it from a backup"),
+    sqlite3.SQLITE_CORRUPT: ("database", DAMAGED),
     sqlite3.SQLITE_IOERR: ("io", "the database file cannot be read or written; see the state of its disk"),
     sqlite3.SQLITE_FULL: ("no_space", "the disk with the database is full"),
     sqlite3.SQLITE_NOMEM: ("database", "the statement needs too much memory; make it simpler"),

@@ -7,7 +7,7 @@ from time import monotonic
 
 from clitool.errors import ExecutionError
 from clitool_tools.database.sqlite.driver import sqlite3
-from clitool_tools.database.sqlite.faults import BROKEN, CLOSED, Faults
+from clitool_tools.database.sqlite.faults import BROKEN, CLOSED, DAMAGED, Faults
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -139,11 +139,13 @@ class File:
             if not S_ISREG(os.stat(path).st_mode) or is_protected(path, self._connection.protected):
                 raise ExecutionError("the database is not a regular file that tools may open", "unreachable")
             with open(path, "rb") as file:
-                header = file.read(20)
+                header = file.read(100)
         except OSError:
             raise ExecutionError(CLOSED, "unreachable") from None
         if header and not header.startswith(b"SQLite format 3\0"):
             raise ExecutionError(BROKEN, "unreachable")
+        if _is_cut(path, header):
+            raise ExecutionError(DAMAGED, "database")
         return header
 
     def _open(self, mode: str, pragma: str) -> sqlite3.Connection:
@@ -195,6 +197,20 @@ def is_unused_wal(path: str, header: bytes) -> bool:
     `File.checked` looks whether that happened.
     """
     return header[18:20] == _WAL and not _size(path + "-wal") and not os.path.exists(path + "-shm")
+
+
+def _is_cut(path: str, header: bytes) -> bool:
+    """Return whether the file is smaller than its header says, and no journal or log tells that this is being mended.
+
+    SQLite sees that only if whole pages are missing. It takes the rest of a page for zeros: rows are read that nobody
+    wrote, and written over.
+    """
+    if header[24:28] != header[92:96] or any(os.path.exists(path + end) for end in ("-journal", "-wal")):
+        return False  # the size in the header is not valid, or not yet
+    page = int.from_bytes(header[16:18], "big")
+    if page & (page - 1):  # no power of two: SQLite will say that this is no database
+        return False
+    return _size(path) < int.from_bytes(header[28:32], "big") * (65536 if page == 1 else page)
 
 
 def _size(path: str) -> int:
