@@ -140,8 +140,9 @@ def test_the_number_of_matches_is_bounded(world: World, limit: int, setting: int
 
 @pytest.mark.parametrize("at", [0, 300, 5000, 9990])
 @pytest.mark.parametrize("ignore_case", [True, False], ids=["ignore case", "exact"])
-def test_a_long_line_is_cut_around_the_match(world: World, at: int, ignore_case: bool) -> None:
-    put(world, a_txt="é" * at + "needle" + "é" * (10_000 - at))
+@pytest.mark.parametrize("char", ["x", "é", "ß", "\ufb03"], ids=["ASCII", "letter", "folded to two", "folded to three"])
+def test_a_long_line_is_cut_around_the_match(world: World, char: str, at: int, ignore_case: bool) -> None:
+    put(world, a_txt=char * at + "needle" + char * (10_000 - at))
 
     [match] = world.call("file_search", text="needle", ignore_case=ignore_case)["matches"]
 

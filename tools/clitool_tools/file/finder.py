@@ -47,5 +47,17 @@ class Finder:
             return None
         text = line.decode("utf-8", "replace").rstrip("\r\n")
         cut = len(text) > SHOWN_CHARACTERS
+        if cut and self._folded is not None:
+            at = _unfolded(text, at)
         start = max(0, at - SHOWN_CHARACTERS // 4) if cut else 0
         return text[start : start + SHOWN_CHARACTERS].removeprefix("\ufeff"), cut
+
+
+def _unfolded(text: str, at: int) -> int:
+    """Return which character of `text` stands at `at` once its case is folded: some become two or three."""
+    length = 0
+    for index, char in enumerate(text):
+        length += len(char.casefold())
+        if length > at:
+            return index
+    return len(text)
