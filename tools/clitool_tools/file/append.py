@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any, ClassVar
 
-    from clitool.jail import Jail
+    from clitool.jail import Entry, Jail
     from clitool.tool import Context
 
 
@@ -65,5 +65,12 @@ class FileAppend:
             if create and entry.file() is None:
                 entry.create(data)
                 return {"path": str(location), "size": len(data), "created": True}
+            ensure_newline &= not _is_bare_mark(entry)
             size = entry.append(data, ensure_newline=ensure_newline, most=self.context.settings.max_file_bytes)
             return {"path": str(location), "size": size, "created": False}
+
+
+def _is_bare_mark(entry: Entry) -> bool:
+    """Return whether the file is a byte order mark and nothing else, so that the text begins its first line."""
+    with entry.open(entry.name) as file:
+        return file.read(4) == b"\xef\xbb\xbf"
