@@ -216,7 +216,10 @@ def test_an_index_that_identifies_no_row_is_no_key(tmp_path: Path, index: str) -
     ],
 )
 def test_every_row_needs_its_key(shop: Shop, row: dict[str, Any]) -> None:
-    assert shop.reason("upsert", table="customers", key=["id"], rows=[{"id": 9, "name": "y"}, row]) == "bad_value"
+    document = shop.refusal("upsert", table="customers", key=["id"], rows=[{"id": 9, "name": "y"}, row])
+
+    assert document["details"] == {"reason": "bad_value", "row": 1}
+    assert document["error"] == "rows[1] needs a value for the key column 'id', not null"
     assert shop.rows("SELECT count(*) FROM customers") == [(3,)]
 
 

@@ -54,10 +54,10 @@ def unique_key(table: Table, uniques: Sequence[Unique], key: Sequence[str]) -> U
     raise InvalidParams(f"key must be exactly the columns of one unique index{offer}", "key_not_unique")
 
 
-def require_key(unique: Unique, row: Mapping[Column, Stored]) -> None:
-    """Raise `InvalidParams` (bad_value) unless the row has a value, not null, for each column of the key."""
-    for column in unique.columns:
-        if row.get(column) is None:
-            raise InvalidParams(
-                f"every row needs a value for the key column {shown(column.name)}, not null", "bad_value"
-            )
+def require_key(unique: Unique, rows: Sequence[Mapping[Column, Stored]]) -> None:
+    """Raise `InvalidParams` (bad_value) unless each row has a value, not null, for each column of the key."""
+    for number, row in enumerate(rows):
+        for column in unique.columns:
+            if row.get(column) is None:
+                message = f"rows[{number}] needs a value for the key column {shown(column.name)}, not null"
+                raise InvalidParams(message, "bad_value", row=number)

@@ -115,6 +115,5 @@ class DatabaseUpsert:
         found = engine.table(table, change=True)
         unique = unique_key(found, engine.uniques(found), key)
         stored = all_assigned(found, rows)
-        for row in stored:
-            require_key(unique, row)
+        require_key(unique, stored)
         return engine.upsert(found, unique, stored)
