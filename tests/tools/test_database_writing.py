@@ -42,10 +42,24 @@ def test_one_row_that_is_refused_refuses_all(shop: Shop) -> None:
     """Several rows are one transaction."""
     before = shop.dump()
 
-    assert shop.reason("insert", table="customers", rows=[{"name": "new"}, {"name": "ADA"}]) == "duplicate_key"
+    document = shop.refusal("insert", table="customers", rows=[{"name": "new"}, {"name": "ADA"}])
+    assert document["details"] == {"reason": "duplicate_key", "row": 1}
+    assert document["error"] == "rows[1]: a row with the same unique key exists already (customers.name)"
     rows = [{"id": 9, "name": "new"}, {"id": 1, "name": "bob"}]
-    assert shop.reason("upsert", table="customers", key=["id"], rows=rows) == "duplicate_key"
+    document = shop.refusal("upsert", table="customers", key=["id"], rows=rows)
+    assert document["details"] == {"reason": "duplicate_key", "row": 1}
     assert shop.dump() == before
+
+
+def test_what_is_refused_at_the_end_names_no_row(tmp_path: Path) -> None:
+    """A deferred foreign key is checked when all rows are there."""
+    shop = Shop(
+        tmp_path,
+        "CREATE TABLE p (id INTEGER PRIMARY KEY); CREATE TABLE c (p INT REFERENCES p DEFERRABLE INITIALLY DEFERRED);",
+        allowed_tables=["p", "c"],
+    )
+
+    assert shop.refusal("insert", table="c", rows=[{"p": 1}, {"p": 2}])["details"] == {"reason": "constraint"}
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from clitool_tools.database.sqlite.schema import quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from sqlite3 import Connection as Handle
     from types import TracebackType
     from typing import Any
@@ -46,6 +46,12 @@ class Change:
         self._handle.set_authorizer(self._guard)
         return self._handle
 
+    def each(self, rows: Sequence[Row]) -> Iterator[Row]:
+        """Yield the rows; a constraint that refuses one of them names it."""
+        for self._faults.row, row in enumerate(rows):
+            yield row
+        self._faults.row = None
+
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         self._handle.set_authorizer(None)
         with self._faults:
@@ -60,8 +66,9 @@ class Change:
 
 def insert(database: Database, table: SqliteTable, rows: Sequence[Row]) -> dict[str, Any]:
     """Insert all rows; count those that no trigger has ignored, and tell their numbers if these are the primary key."""
-    with Change(database, table) as handle:
-        keys = [key for row in rows if (key := _insert(handle, table, row)) is not None]
+    change = Change(database, table)
+    with change as handle:
+        keys = [key for row in change.each(rows) if (key := _insert(handle, table, row)) is not None]
     return {"inserted": len(keys), **({"ids": keys} if table.generates_keys else {})}
 
 
@@ -72,8 +79,9 @@ def upsert(database: Database, table: SqliteTable, unique: Unique, rows: Sequenc
     column which must not be null.
     """
     counts = {"inserted": 0, "updated": 0, "unchanged": 0}
-    with Change(database, table) as handle:
-        for row in rows:
+    change = Change(database, table)
+    with change as handle:
+        for row in change.each(rows):
             counts[_upsert(handle, table, unique, row)] += 1
     return counts
 

@@ -49,13 +49,17 @@ class Faults:
     Args:
         timeout: seconds that the statement had, for the sentence.
         guard: the authorizer in charge; its refusal goes before whatever SQLite makes of it.
+
+    Attributes:
+        row: which of the caller's rows is at work, if there are any, to tell which one a constraint refuses.
     """
 
-    __slots__ = ("guard", "timeout")
+    __slots__ = ("guard", "row", "timeout")
 
     def __init__(self, timeout: float, guard: Guard | None = None) -> None:
         self.timeout = timeout
         self.guard = guard
+        self.row: int | None = None
 
     def __enter__(self) -> None:
         pass
@@ -73,7 +77,10 @@ class Faults:
                 f"the statement took longer than {self.timeout:.3g} s and was stopped; ask for less", "timeout"
             )
         if code & 0xFF == sqlite3.SQLITE_CONSTRAINT:
-            return _constraint(code, str(error))
+            reason, sentence = _constraint(code, str(error))
+            if self.row is None:
+                return ExecutionError(sentence, reason)
+            return ExecutionError(f"rows[{self.row}]: {sentence}", reason, row=self.row)
         if code & 0xFF in (sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_MISMATCH):
             return _value(code)
         reason, sentence = _FAULTS.get(code) or _FAULTS.get(code & 0xFF) or _other(error)
@@ -87,20 +94,18 @@ def _code(error: BaseException) -> int:
     return code
 
 
-def _constraint(code: int, message: str) -> ClitoolError:
+def _constraint(code: int, message: str) -> tuple[str, str]:
     where = message.partition(" failed: ")[2][:_LONGEST]
     tail = f" ({where})" if where else ""
     if code in _DUPLICATE:
-        return ExecutionError(f"a row with the same unique key exists already{tail}", "duplicate_key")
+        return "duplicate_key", f"a row with the same unique key exists already{tail}"
     if code == sqlite3.SQLITE_CONSTRAINT_NOTNULL:
-        return ExecutionError(f"a column that must not be null would be{tail}", "constraint")
+        return "constraint", f"a column that must not be null would be{tail}"
     if code == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY:
-        return ExecutionError(
-            "a foreign key is violated: another row is missing, or still refers to this one", "constraint"
-        )
+        return "constraint", "a foreign key is violated: another row is missing, or still refers to this one"
     if code == sqlite3.SQLITE_CONSTRAINT_TRIGGER:
-        return ExecutionError(f"a trigger of the database refuses the change: {message[:_LONGEST]}", "constraint")
-    return ExecutionError(f"a constraint of the table refuses the change{tail}", "constraint")
+        return "constraint", f"a trigger of the database refuses the change: {message[:_LONGEST]}"
+    return "constraint", f"a constraint of the table refuses the change{tail}"
 
 
 def _value(code: int) -> ClitoolError:
