@@ -157,6 +157,21 @@ def test_t3_a_terminal_is_refused_at_once_with_a_hint(clients_path: Path, words:
     assert b"--token-file" in result.stdout + result.stderr
 
 
+def test_t9_of_a_line_without_an_end_only_the_beginning_is_read(clients_path: Path, tmp_path: Path) -> None:
+    (tmp_path / "endless").write_bytes(b"x" * 5_000_000)
+    with (tmp_path / "endless").open("rb", buffering=0) as file:
+        done = subprocess.run(
+            [CLITOOL, "--clients", str(clients_path), "verify"],
+            stdin=file,
+            capture_output=True,
+            env=environment(),
+            check=False,
+        )
+
+        assert done.stdout == b'{"authenticated":false}\n'
+        assert file.tell() < 200_000
+
+
 def test_t11_a_token_on_the_command_line_is_refused_and_not_repeated(clitool: Clitool) -> None:
     """T11: an argument is visible to every local user."""
     result = clitool("call", "trouble", f"--token={TOKEN}")

@@ -291,6 +291,11 @@ def test_signals_that_the_host_had_ignored_stay_ignored(clients_path: Path) -> N
     assert json.loads(stdout)["details"] == {"reason": "timeout"}
 
 
+@pytest.mark.skipif(not hasattr(os, "waitid"), reason="without it a signal about a child is all there is to go by")
+def test_a_signal_about_a_child_is_no_proof_that_the_worker_is_dead(call: Call) -> None:
+    assert call("trouble", how="child signal").document["result"] == "still here"
+
+
 def test_a_crash_writes_no_memory_to_a_file(call: Call) -> None:
     """The memory of a call holds its token and its settings."""
     assert call("trouble", how="core dump").document["result"] == [0, 0]
