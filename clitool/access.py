@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
     from clitool.arguments import Request
     from clitool.catalog import Catalog
+    from clitool.channel import Channel
     from clitool.clients import Clients
     from clitool.tokens import TokenLine
-    from clitool.worker import Channel
 
 
 def read_token(request: Request) -> TokenLine:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from clitool.arguments import Request
+    from clitool.channel import Channel
     from clitool.clients import Clients
     from clitool.tokens import TokenLine
-    from clitool.worker import Channel
 
 DOOR = "call"
 _NOT_SENT = "no token was sent: pipe it into standard input and say --token-stdin"

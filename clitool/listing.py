@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from clitool.arguments import Request
+    from clitool.channel import Channel
     from clitool.tool import Tool
-    from clitool.worker import Channel
 
 
 def work(request: Request, environment: Mapping[str, str], channel: Channel) -> tuple[bytes, int]:

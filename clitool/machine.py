@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from clitool.arguments import Request, UsageError
-    from clitool.worker import Channel, Ending
+    from clitool.channel import Channel
+    from clitool.supervisor import Ending
 
     Work = Callable[[Request, Mapping[str, str], Channel], tuple[bytes, int]]
 
@@ -22,7 +23,7 @@ MAX_NOTE = 4000  # bytes: a pipe that takes anything takes 4096
 
 def run(request: Request, environment: Mapping[str, str]) -> int:
     """Answer one request on standard output and return the exit status."""
-    from clitool.worker import supervise
+    from clitool.supervisor import supervise
 
     started = monotonic()
     ending = supervise(lambda channel: _answer(request, environment, channel), request.timeout, note)

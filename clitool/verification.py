@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from clitool.arguments import Request
+    from clitool.channel import Channel
     from clitool.clients import Clients
     from clitool.pipeline import Caller
-    from clitool.worker import Channel
 
 
 def work(request: Request, environment: Mapping[str, str], channel: Channel) -> tuple[bytes, int]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sys
 
-from clitool import worker
+from clitool import channel as frames
 
-_answer = worker.Channel.answer
+_answer = frames.Channel.answer
 
 
-def answer(channel: worker.Channel, document: bytes, status: int) -> None:
+def answer(channel: frames.Channel, document: bytes, status: int) -> None:
     names = "\n".join(sys.modules)
     with open(os.environ["LOADED_MODULES"], "w") as file:
         file.write(names)
@@ -18,7 +18,7 @@ def answer(channel: worker.Channel, document: bytes, status: int) -> None:
 
 
 if __name__ == "__main__":
-    worker.Channel.answer = answer  # type: ignore[method-assign]  # the one place that sees the end of the worker
+    frames.Channel.answer = answer  # type: ignore[method-assign]  # the one place that sees the end of the worker
     from clitool.__main__ import main
 
     main()

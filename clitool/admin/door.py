@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from clitool.worker import Channel
+    from clitool.channel import Channel
 
 DONE, REFUSED, USAGE, INTERRUPTED = 0, 1, 2, 130
 MAX_PROBLEMS = 50
@@ -61,7 +61,7 @@ class Door:
 
     def supervised(self, work: Callable[[], Output], seconds: float) -> int:
         """Do the same with work that runs code of plugins, which may print, hang or crash: in a worker of its own."""
-        from clitool.worker import supervise
+        from clitool.supervisor import supervise
 
         ending = supervise(lambda channel: self._work(work, channel), seconds, note)
         if ending.document is not None:

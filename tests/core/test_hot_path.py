@@ -106,6 +106,8 @@ READ = {
     "scopes",
     "strict_yaml",
     "tokens",
+    "channel",
+    "supervisor",
     "worker",
 }
 TOOLS = {"catalog", "entry_points", "family", "quick_schema", "registration", "schema", "tool_schema"}

@@ -377,7 +377,7 @@ def test_a_tools_own_deadline_lies_before_that_of_its_supervisor() -> None:
     """However late a call gets so far, a tool that watches its deadline can still answer with its own words."""
     from clitool.arguments import Request
     from clitool.calling import _deadline
-    from clitool.worker import Channel
+    from clitool.channel import Channel
 
     request = Request("call")
     channel = Channel(-1, time.monotonic() + request.timeout / 2)

@@ -1,0 +1,222 @@
+"""A piece of work in a process of its own, watched: it has a deadline and is ended together with all that it started.
+
+The parent alone holds the real standard output. The worker sends frames over a pipe; the parent returns as soon as the
+answer is complete, at the deadline, at SIGTERM or SIGINT, or when the worker dies, and never waits for stragglers.
+"""
+
+from __future__ import annotations
+
+import os
+from select import POLLIN, poll
+from time import monotonic
+
+from clitool.channel import ABOUT, ANSWER, HEADER, Channel, is_frame
+from clitool.errors import ExecutionError
+from clitool.lean import signal
+from clitool.worker import run
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_CHUNK = 1 << 20
+_MAX_NOTES = 100  # neither a tool nor a clients file full of faults floods the host's standard error
+_REAP_SECONDS = 0.2  # a worker in an uninterruptible system call is left to init
+
+
+class Ending:
+    """How the work ended.
+
+    Attributes:
+        document: the answer, or None.
+        status: the exit status that goes with it.
+        error: why there is no answer, or None.
+        about: the facts that the worker left for this case.
+    """
+
+    __slots__ = ("about", "document", "error", "status")
+
+    def __init__(self, error: ExecutionError | None = None) -> None:
+        self.document: bytes | None = None
+        self.status = 1
+        self.error = error
+        self.about = b""
+
+
+def supervise(work: Callable[[Channel], object], seconds: float, note: Callable[[bytes], object]) -> Ending:
+    """Run `work` in a process group of its own and return how it ended.
+
+    Args:
+        work: must end with `Channel.answer`; runs with descriptors 1 and 2 on /dev/null.
+        seconds: until the whole group is killed.
+        note: gets each line meant for the real standard error.
+    """
+    end = monotonic() + seconds
+    try:
+        supervisor = _start(work, end, note)
+    except OSError as error:
+        return Ending(ExecutionError(f"no process can be started for the call: {error.strerror}", "io"))
+    try:
+        return supervisor.wait(end)
+    finally:
+        supervisor.close()
+
+
+def _start(work: Callable[[Channel], object], end: float, note: Callable[[bytes], object]) -> _Supervisor:
+    signals = _Signals()
+    frames, frames_write = os.pipe()
+    life, life_write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        run(work, Channel(frames_write, end), life, lambda: _let_go(signals, frames, life_write))
+    os.close(frames_write)
+    os.close(life)
+    return _Supervisor(pid, frames, life_write, signals, note)
+
+
+def _let_go(signals: _Signals, *descriptors: int) -> None:
+    signals.release()
+    for descriptor in descriptors:
+        os.close(descriptor)
+
+
+class _Signals:
+    """Signals as bytes on a pipe, so that nothing is interrupted half-way."""
+
+    def __init__(self) -> None:
+        self.descriptor, self._write = os.pipe()
+        os.set_blocking(self.descriptor, False)
+        os.set_blocking(self._write, False)
+        # What the caller had ignored (nohup, a background job) stays ignored; only the child we must hear of.
+        self._heard = [
+            number
+            for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
+            if number == signal.SIGCHLD or signal.getsignal(number) != signal.SIG_IGN
+        ]
+        signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
+        for number in self._heard:
+            signal.signal(number, _pass)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, self._heard)  # a host's mask
+
+    def release(self) -> None:
+        """Let signals end this process as they end any other, also while it writes to a host that does not read."""
+        signal.set_wakeup_fd(-1)
+        for number in self._heard:
+            signal.signal(number, signal.SIG_DFL)
+        os.close(self.descriptor)
+        os.close(self._write)
+
+    def take(self) -> bytes:
+        """Return the numbers of the signals that came since the last time."""
+        try:
+            return os.read(self.descriptor, 512)
+        except BlockingIOError:
+            return b""
+
+
+def _pass(_number: int, _frame: object) -> None:
+    """Let the wake-up descriptor speak."""
+
+
+class _Supervisor:
+    def __init__(self, pid: int, frames: int, life: int, signals: _Signals, note: Callable[[bytes], object]) -> None:
+        self._pid = pid
+        self._frames = frames
+        self._life = life
+        self._signals = signals
+        self._note = note
+        self._notes = 0
+        self._buffer = bytearray()
+        self._dead = False
+        self._ending = Ending()
+        os.set_blocking(frames, False)
+
+    def wait(self, end: float) -> Ending:
+        waiting = poll()
+        waiting.register(self._frames, POLLIN)
+        waiting.register(self._signals.descriptor, POLLIN)
+        while self._is_open():
+            remaining = max(0.0, end - monotonic())
+            # Of a dead worker only what it left in the pipe is taken: a child of its own may hold that open.
+            if waiting.poll(0 if self._dead else remaining * 1000) and remaining:
+                self._look()
+            elif self._dead:
+                self._fail("the tool ended its process without an answer", "crashed")
+            else:
+                self._fail("the call took too long and was stopped", "timeout")
+        return self._ending
+
+    def _is_open(self) -> bool:
+        return self._ending.document is None and self._ending.error is None
+
+    def _look(self) -> None:
+        came = self._signals.take()
+        if signal.SIGTERM in came or signal.SIGINT in came:
+            self._fail("the program was interrupted", "interrupted")
+            return
+        # Whether the worker is dead is asked before its frames are read: then nothing of it can be missed.
+        self._dead = self._dead or (signal.SIGCHLD in came and _is_dead(self._pid))
+        self._read()
+
+    def _fail(self, message: str, reason: str) -> None:
+        self._ending.error = ExecutionError(message, reason)
+
+    def _read(self) -> None:
+        """Take in what is there now, and no more: a worker that never pauses must not outlast its deadline."""
+        try:
+            data = os.read(self._frames, _CHUNK)
+        except BlockingIOError:
+            return
+        self._buffer += data
+        self._parse()
+        if not data and self._is_open():
+            self._fail("the tool ended its process without an answer", "crashed")
+
+    def _parse(self) -> None:
+        while len(self._buffer) >= HEADER and self._is_open():
+            kind, length = bytes(self._buffer[:1]), int.from_bytes(self._buffer[1:HEADER], "big")
+            if not is_frame(kind, length):
+                self._fail("the tool disturbed the program, which gave the call up", "crashed")
+                return
+            if len(self._buffer) < HEADER + length:
+                return
+            payload = bytes(self._buffer[HEADER : HEADER + length])
+            del self._buffer[: HEADER + length]
+            self._accept(kind, payload)
+
+    def _accept(self, kind: bytes, payload: bytes) -> None:
+        if kind == ANSWER:
+            self._ending.status, self._ending.document = payload[0], payload[1:]
+        elif kind == ABOUT:
+            self._ending.about = self._ending.about or payload
+        elif self._notes < _MAX_NOTES:
+            self._notes += 1
+            self._note(payload)
+
+    def close(self) -> None:
+        """End the worker's whole group: at the deadline, and also after the answer, so that no call leaves orphans."""
+        for kill in (os.kill, os.killpg):
+            try:
+                kill(self._pid, signal.SIGKILL)
+            except OSError:
+                continue  # gone already, or not yet a group of its own
+        self._reap(monotonic() + _REAP_SECONDS)
+        self._signals.release()
+        os.close(self._frames)
+        os.close(self._life)
+
+    def _reap(self, end: float) -> None:
+        waiting = poll()
+        waiting.register(self._signals.descriptor, POLLIN)
+        while not os.waitpid(self._pid, os.WNOHANG)[0]:
+            if monotonic() >= end:
+                return
+            waiting.poll(max(0.0, end - monotonic()) * 1000)
+            self._signals.take()
+
+
+def _is_dead(pid: int) -> bool:
+    # Looked at without reaping, so that the number cannot be given to a stranger before the group is killed.
+    if hasattr(os, "waitid"):
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    return True  # macOS before Python 3.13: nothing but an ended worker raises SIGCHLD here
