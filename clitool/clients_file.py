@@ -37,6 +37,8 @@ def locate(option: str | None, environment: Mapping[str, str]) -> str | None:
         option: what `--clients` says; wins, whether the file exists or not.
         environment: `CLITOOL_CLIENTS` comes next, then the user's folder (only if HOME is set), then /etc.
     """
+    if option == "":
+        raise ClientsFileError(["--clients is empty; give it a path"])
     if option is not None:
         return _absolute(option)
     if VARIABLE in environment:

@@ -96,7 +96,8 @@ def empty_token_caller(clients: Clients, name: str, door: str) -> Caller:
     """Return the client that stands for every caller of a host that sends no tokens; only where it says so itself."""
     client = clients.by_name.get(name)
     if client is None or not client.empty_token or client.disabled:
-        raise AuthFailed("the client named with --empty-token-client does not say 'empty_token: true'", "token_missing")
+        message = "the client named with --empty-token-client is disabled or does not say 'empty_token: true'"
+        raise AuthFailed(message, "token_missing")
     return Caller(client, client.scopes, door)
 
 

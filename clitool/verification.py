@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clitool import answer
-from clitool.access import clients_file, read_token
+from clitool.access import clients_file, disable, read_token
 from clitool.errors import AuthFailed
 from clitool.pipeline import authenticate
 from clitool.scopes import expand, wildcard_families
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from clitool.arguments import Request
+    from clitool.catalog import Catalog
     from clitool.channel import Channel
     from clitool.clients import Clients
     from clitool.pipeline import Caller
@@ -25,6 +26,8 @@ def work(request: Request, environment: Mapping[str, str], channel: Channel) -> 
 
 def _document(request: Request, environment: Mapping[str, str], channel: Channel) -> dict[str, object]:
     clients = clients_file(request, environment)
+    if clients.disabled:
+        _catalog(clients)  # a name there that means nothing is a fault of the file, whoever asks
     try:
         caller = _authenticate(clients, read_token(request).token, environment)
     except AuthFailed as error:
@@ -51,11 +54,16 @@ def _concrete(scopes: tuple[str, ...], clients: Clients, channel: Channel) -> li
     families = wildcard_families(scopes)
     if families == set():
         return expand(scopes, ())
-    from clitool.catalog import Catalog
-
-    catalog = Catalog()
-    catalog.disable(clients.disabled)
+    catalog = _catalog(clients)
     known = {tool.required_scope for _, tool in catalog.tools(families)}
     for warning in catalog.warnings:
         channel.note(warning)
     return expand(scopes, known)
+
+
+def _catalog(clients: Clients) -> Catalog:
+    from clitool.catalog import Catalog
+
+    catalog = Catalog()
+    disable(catalog, clients)
+    return catalog

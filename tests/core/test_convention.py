@@ -370,6 +370,10 @@ def test_l11_standard_input_is_ignored(clitool: Clitool) -> None:
         pytest.param(None, id="V3 missing"),
         pytest.param("clients: [", id="V2 not YAML"),
         pytest.param("clients: {}", id="V2 empty"),
+        pytest.param(
+            json.dumps({"clients": {"a": client("x:y")}, "tools": {"disabled": ["no_such"]}}),
+            id="V2 a switched-off tool that does not exist",
+        ),
         pytest.param(0o644, id="V2 everyone may read it"),
         pytest.param(0o620, id="V2 the group may write it"),
     ],

@@ -452,3 +452,12 @@ def test_what_a_trigger_says_is_told(tmp_path: Path) -> None:
         assert (document["details"]["reason"], words in document["error"]) == ("constraint", True)
     assert shop.call("insert", table="t", rows=[{"a": 3}, {"a": 4}]) == {"inserted": 1, "ids": [1]}
     assert shop.rows("SELECT a FROM t") == [(4,)]
+
+
+def test_a_key_of_one_column_may_be_its_name(shop: Shop) -> None:
+    row = {"id": 1, "name": "Renamed"}
+
+    by_name = shop.call("upsert", table="customers", rows=[row], key="id")
+
+    assert by_name["updated"] + by_name["unchanged"] == 1
+    assert shop.call("upsert", table="customers", rows=[row], key=["id"])["unchanged"] == 1

@@ -79,11 +79,12 @@ class DatabaseUpsert:
             "table": TABLE,
             "rows": _ROWS,
             "key": {
-                "type": "array",
+                "type": ["array", "string"],
                 "items": {"type": "string"},
                 "minItems": 1,
                 "maxItems": 50,
-                "description": "exactly the columns of one unique index or the primary key; not null in any row",
+                "description": "exactly the columns of one unique index or the primary key (a name, if it is one);"
+                " not null in any row",
             },
             "connection": CONNECTION,
         },
@@ -103,7 +104,7 @@ class DatabaseUpsert:
         *,
         table: str,
         rows: Sequence[Mapping[str, object]],
-        key: Sequence[str],
+        key: Sequence[str] | str,
         connection: str | None = None,
     ) -> Mapping[str, Any]:
         """Return ``{inserted, updated, unchanged}``, which together are the number of rows given."""
@@ -113,7 +114,7 @@ class DatabaseUpsert:
         self.context.touched(**what, rows=len(rows))
         engine: Engine = self.context.connection(what["connection"])
         found = engine.table(table, change=True)
-        unique = unique_key(found, engine.uniques(found), key)
+        unique = unique_key(found, engine.uniques(found), [key] if isinstance(key, str) else key)
         stored = all_assigned(found, rows)
         require_key(unique, stored)
         return engine.upsert(found, unique, stored)

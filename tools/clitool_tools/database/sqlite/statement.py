@@ -110,6 +110,8 @@ def _admitted(file: File, connection: Connection, handle: Handle, sql: str, para
     with file.faults():
         open_virtual_tables(handle, [name for name, type_, _ in objects if type_ == "virtual" and fold(name) in tables])
         _open_function_tables(handle, tables)
+    if connection.tables is None:  # nothing is hidden, but what is read is to be known before it is
+        _compile(file, connection, handle, running, sql, params)
     return running
 
 
@@ -128,7 +130,6 @@ def _admit(
     file: File, connection: Connection, objects: Objects, guard: StatementGuard, sql: str, params: Params
 ) -> None:
     """Compile the statement where nothing but allowed tables exists; raise what SQLite or the guard says against it."""
-    faults = file.faults()  # now, because it holds the seconds that the statement has
     copy = sqlite3.connect(":memory:", isolation_level=None)
     try:
         limit(copy, connection.max_bytes)
@@ -137,12 +138,23 @@ def _admit(
             if connection.allows(name):
                 _create(copy, text)
         _open_function_tables(copy, guard.tables)
-        copy.set_authorizer(guard)
-        copy.execute(f"EXPLAIN {sql}", params)
+        _compile(file, connection, copy, guard, sql, params)
+    finally:
+        copy.close()
+
+
+def _compile(
+    file: File, connection: Connection, handle: Handle, guard: StatementGuard, sql: str, params: Params
+) -> None:
+    """Compile the statement without running it; raise what SQLite or the guard says against it."""
+    faults = file.faults()  # now, because it holds the seconds that the statement has
+    try:
+        handle.set_authorizer(guard)
+        handle.execute(f"EXPLAIN {sql}", params).close()
     except (sqlite3.Error, sqlite3.Warning, MemoryError) as error:
         raise guard.refusal or complaint(error, connection, faults) from error
     finally:
-        copy.close()
+        handle.set_authorizer(None)
 
 
 def _create(copy: Handle, text: str) -> None:
