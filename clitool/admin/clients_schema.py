@@ -40,75 +40,63 @@ def clients_schema(catalog: Catalog) -> Schema:
     settings = {name: _embedded(family.settings_schema, f"#/$defs/{name}/") for name, family in families.items()}
     tools = [tool for _, tool in catalog.tools()]
     scopes = sorted({tool.required_scope for tool in tools})
+    sections: dict[str, Schema] = {
+        "clients": {
+            "description": "The clients by name: 1 to 64 letters, digits, '-', '_' or '.'.",
+            "type": "object",
+            "minProperties": 1,
+            "propertyNames": _NAME,
+            "additionalProperties": _client(list(settings), scopes),
+        },
+        "roles": {
+            "description": "Names for lists of scopes; a client has a role by the scope 'role:NAME'.",
+            "type": "object",
+            "additionalProperties": _scopes("The scopes that the role stands for.", scopes, {"pattern": "^role:"}),
+        },
+        "tools": _tools(sorted({*catalog.names(), *(tool.name for tool in tools)})),
+        "log": _log(),
+        "state": _state(),
+    }
     return {
         "$schema": DIALECT,
         "title": "clients.yaml of clitool",
         "description": "Who may call, with which scopes and with which settings for each family of tools.",
-        **_closed(
-            {
-                "clients": {
-                    "description": "The clients by name: 1 to 64 letters, digits, '-', '_' or '.'.",
-                    "type": "object",
-                    "minProperties": 1,
-                    "propertyNames": _NAME,
-                    "additionalProperties": _client(list(settings), scopes),
-                },
-                "roles": {
-                    "description": "Names for lists of scopes; a client has a role by the scope 'role:NAME'.",
-                    "type": "object",
-                    "additionalProperties": _scopes(
-                        "The scopes that the role stands for.", scopes, {"pattern": "^role:"}
-                    ),
-                },
-                "tools": {
-                    "description": "What is switched off for everyone.",
-                    **_closed(
-                        {
-                            "disabled": {
-                                "description": "Tools and families that nobody can call and that are not listed.",
-                                "type": "array",
-                                "items": {
-                                    "type": "string",
-                                    "enum": sorted({*catalog.names(), *(tool.name for tool in tools)}),
-                                },
-                            },
-                        }
-                    ),
-                },
-                "log": {
-                    "description": "The daily logs and the audit trail.",
-                    **_closed(
-                        {
-                            "directory": _directory("Folder of the logs, made when needed; relative to this file."),
-                            "keep_days": {
-                                "description": "Logs of more days ago are removed.",
-                                "type": "integer",
-                                "minimum": 1,
-                                "maximum": 36500,
-                                "default": 30,
-                            },
-                            "audit": {
-                                "description": "'required': no call without its audit line written before.",
-                                "type": "string",
-                                "enum": ["best_effort", "required"],
-                                "default": "best_effort",
-                            },
-                        }
-                    ),
-                },
-                "state": {
-                    "description": "What tools must remember between calls.",
-                    **_closed(
-                        {
-                            "directory": _directory("Folder of the state, made when needed; relative to this file."),
-                        }
-                    ),
-                },
-            },
-            "clients",
-        ),
+        **_closed(sections, "clients"),
         "$defs": settings,
     }
+
+
+def _tools(names: list[str]) -> Schema:
+    disabled: Schema = {
+        "description": "Tools and families that nobody can call and that are not listed.",
+        "type": "array",
+        "items": {"type": "string", "enum": names},
+    }
+    return {"description": "What is switched off for everyone.", **_closed({"disabled": disabled})}
+
+
+def _log() -> Schema:
+    keep_days: Schema = {
+        "description": "Logs of more days ago are removed.",
+        "type": "integer",
+        "minimum": 1,
+        "maximum": 36500,
+        "default": 30,
+    }
+    audit: Schema = {
+        "description": "'required': no call without its audit line written before.",
+        "type": "string",
+        "enum": ["best_effort", "required"],
+        "default": "best_effort",
+    }
+    directory = _directory("Folder of the logs, made when needed; relative to this file.")
+    keys = {"directory": directory, "keep_days": keep_days, "audit": audit}
+    return {"description": "The daily logs and the audit trail.", **_closed(keys)}
+
+
+def _state() -> Schema:
+    directory = _directory("Folder of the state, made when needed; relative to this file.")
+    return {"description": "What tools must remember between calls.", **_closed({"directory": directory})}
 
 
 def _client(families: list[str], scopes: list[str]) -> Schema:
@@ -179,7 +167,7 @@ def _scopes(description: str, known: list[str], excluded: Schema | None) -> Sche
 
 
 def _directory(description: str) -> Schema:
-    return {"description": description, "type": "string", "minLength": 1}
+    return {"description": description, "type": "string", "minLength": 1, "pattern": "^[^$~][^$]*$"}
 
 
 def _closed(properties: Schema, *required: str) -> Schema:

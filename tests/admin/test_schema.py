@@ -57,6 +57,7 @@ GOOD = [
     pytest.param(top(tools={"disabled": ["calculator", "file_read"]}), id="disabled tools"),
     pytest.param(top(log={"directory": "logs", "keep_days": 1, "audit": "required"}), id="log"),
     pytest.param(top(state={"directory": "/s"}), id="state"),
+    pytest.param(top(state={"directory": "a~"}), id="tilde inside"),
 ]
 
 BAD = [
@@ -116,6 +117,8 @@ BAD = [
     pytest.param(top(log=None), id="log null"),
     pytest.param(top(log={"directory": ""}), id="no folder"),
     pytest.param(top(log={"directory": None}), id="folder null"),
+    pytest.param(top(log={"directory": "${LOGS}"}), id="folder by reference"),
+    pytest.param(top(state={"directory": "~/state"}), id="folder with a tilde"),
     pytest.param(top(log={"keep_days": 0}), id="no days"),
     pytest.param(top(log={"keep_days": 40000}), id="too many days"),
     pytest.param(top(log={"keep_days": "30"}), id="days as text"),

@@ -72,10 +72,10 @@ def refused(action: Callable[[], object]) -> ClitoolError | None:
         pytest.param("./a/./b//c/", ("a", "b", "c"), id="dots and slashes"),
         pytest.param(".", (), id="dot"),
         pytest.param("./", (), id="dot slash"),
-        pytest.param("/srv/root/a", ("a",), id="absolute"),
-        pytest.param("//srv/./root//a", ("a",), id="absolute with dots and slashes"),
-        pytest.param("/srv/root", (), id="the root"),
-        pytest.param("/private/srv/root/a", ("a",), id="resolved root"),
+        pytest.param("/srv/jail/a", ("a",), id="absolute"),
+        pytest.param("//srv/./jail//a", ("a",), id="absolute with dots and slashes"),
+        pytest.param("/srv/jail", (), id="the root"),
+        pytest.param("/private/srv/jail/a", ("a",), id="resolved root"),
         pytest.param("...", ("...",), id="three dots"),
         pytest.param(".hidden", (".hidden",), id="hidden"),
         pytest.param("-rf", ("-rf",), id="like an option"),
@@ -91,7 +91,7 @@ def refused(action: Callable[[], object]) -> ClitoolError | None:
     ],
 )
 def test_a_path_is_taken_apart_literally(path: str, parts: tuple[str, ...]) -> None:
-    location = locate(path, ("/srv/root", "/private/srv/root"))
+    location = locate(path, ("/srv/jail", "/private/srv/jail"))
 
     assert location.parts == parts
     assert str(location) == ("/".join(parts) or ".")
@@ -100,15 +100,15 @@ def test_a_path_is_taken_apart_literally(path: str, parts: tuple[str, ...]) -> N
 @pytest.mark.parametrize(
     ("path", "reason"),
     [
-        pytest.param("/srv/root", "is_directory", id="the root"),
+        pytest.param("/srv/jail", "is_directory", id="the root"),
         pytest.param(".", "is_directory", id="dot"),
         pytest.param("a/", "bad_path", id="slash"),
         pytest.param("a/.", "bad_path", id="slash dot"),
-        pytest.param("/srv/rootling/a", "outside_root", id="longer name than the root"),
+        pytest.param("/srv/jailling/a", "outside_root", id="longer name than the root"),
         pytest.param("/srv", "outside_root", id="above the root"),
         pytest.param("/", "outside_root", id="slash alone"),
-        pytest.param("/srv/root/../root/a", "outside_root", id="leaves and returns"),
-        pytest.param("/srv/x/../root/a", "outside_root", id="reaches the root by dots"),
+        pytest.param("/srv/jail/../jail/a", "outside_root", id="leaves and returns"),
+        pytest.param("/srv/x/../jail/a", "outside_root", id="reaches the root by dots"),
         pytest.param("a/../b", "outside_root", id="dot dot"),
         pytest.param("a/b/" + "../" * 2 + "c", "outside_root", id="dots that stay inside"),
         pytest.param("a\0/../b", "bad_path", id="the spelling is looked at first"),
@@ -116,7 +116,7 @@ def test_a_path_is_taken_apart_literally(path: str, parts: tuple[str, ...]) -> N
 )
 def test_a_path_that_means_no_file_here_is_refused(path: str, reason: str) -> None:
     with pytest.raises(InvalidParams) as caught:
-        locate_file(path, ("/srv/root",))
+        locate_file(path, ("/srv/jail",))
 
     assert caught.value.reason == reason
 
@@ -359,7 +359,7 @@ def test_a_root_that_is_deleted_is_missing_for_every_path(tmp_path: Path) -> Non
 )
 def test_every_fault_of_the_system_has_a_reason_and_no_path(number: int, reason: str) -> None:
     """The system's own sentence may name the root; ours never does."""
-    error = refusal(OSError(number, "at /srv/root", "/srv/root/a"), "'a'")
+    error = refusal(OSError(number, "at /srv/jail", "/srv/jail/a"), "'a'")
 
     assert error.reason == reason
     assert REASONS[reason][0] == error.code
