@@ -110,6 +110,17 @@ def test_a_dry_run_counts_and_changes_nothing(shop: Shop, tool: str, more: dict[
     assert shop.dump() == before
 
 
+@pytest.mark.parametrize(("tool", "more"), CHANGES)
+def test_the_audit_line_says_how_many_rows_were_changed(shop: Shop, tool: str, more: dict[str, Any]) -> None:
+    shop.run("DELETE FROM orders")
+    context = shop.context()
+
+    TOOLS[tool](context).execute(table="customers", where={"id": 1}, **more)
+    context.close()
+
+    assert context.touches == {"connection": "", "table": "customers", "affected": 1, "dry_run": False}
+
+
 def test_a_dry_run_finds_the_conflict(shop: Shop) -> None:
     conflict = {"where": {"id": 1}, "values": {"name": "bob"}}
 

@@ -86,6 +86,7 @@ class DatabaseUpdate:
             raise InvalidParams("values must name at least one column", "bad_value")
         bounds = Bounds(max_affected, dry_run=dry_run)
         affected = engine.update(found, parse(where, found), assigned(found, values), bounds)
+        self.context.touched(affected=affected, dry_run=dry_run)
         return {"affected": affected, "dry_run": dry_run}
 
 
@@ -142,4 +143,6 @@ class DatabaseDelete:
         engine: Engine = self.context.connection(what["connection"])
         found = engine.table(table, change=True)
         bounds = Bounds(max_affected, dry_run=dry_run)
-        return {"affected": engine.delete(found, parse(where, found), bounds), "dry_run": dry_run}
+        affected = engine.delete(found, parse(where, found), bounds)
+        self.context.touched(affected=affected, dry_run=dry_run)
+        return {"affected": affected, "dry_run": dry_run}
