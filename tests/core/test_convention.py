@@ -275,7 +275,7 @@ def test_t2_verify_never_knows_the_client_for_empty_tokens(clitool: Clitool) -> 
         pytest.param("{}", id="L1 nothing in it"),
         pytest.param('{"clients": {}, "typo": 1}', id="L1 wrong structure"),
         pytest.param(
-            json.dumps({"clients": {"a": client("x:y")}, "tools": {"disabled": ["no_such"]}}),
+            json.dumps({"clients": {"a": client("x:y")}, "tools": {"disabled": ["calculator", "no_such"]}}),
             id="L1 unknown tool disabled",
         ),
     ],

@@ -310,20 +310,22 @@ def test_signals_that_the_host_had_blocked_are_heard_all_the_same(clients_path: 
 
 
 @pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1, 2)], ids=str)
-def test_closed_standard_descriptors_do_no_harm(clients_path: Path, closed: tuple[int, ...]) -> None:
+def test_closed_standard_descriptors_do_no_harm(clients_path: Path, tmp_path: Path, closed: tuple[int, ...]) -> None:
+    """No pipe of the program's own takes the place of standard output."""
+    (tmp_path / "token").write_text(TOKEN)
     shut = " ".join(f"{number}>&-" if number else "0<&-" for number in closed)
-    script = f'exec "$0" --clients "$1" list {shut}'
+    script = f'exec "$0" --clients "$1" call trouble --token-file "$2" --params "$3" {shut}'
 
     done = subprocess.run(
-        ["/bin/sh", "-c", script, CLITOOL, str(clients_path)],
+        ["/bin/sh", "-c", script, CLITOOL, str(clients_path), str(tmp_path / "token"), '{"how": "print"}'],
         capture_output=True,
         check=False,
-        env=environment(),
+        env=environment(PYTHONPATH=PLUGINS),
         cwd="/",
     )
 
-    assert done.stderr == b""
-    assert (1 in closed) or json.loads(done.stdout)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout == (b"" if 1 in closed else b'{"ok":true,"result":"printed"}\n')
 
 
 def test_a_full_disk_behind_stdout_ends_the_program_quietly(clients_path: Path) -> None:
