@@ -175,8 +175,10 @@ class _Reader:
         from difflib import get_close_matches
 
         near = get_close_matches(option, list(known), 1)
-        # Only the option's name is repeated: its value may be a secret.
-        self._usage(f"unknown option {option[:40]!r}" + (f"; did you mean {near[0]}?" if near else ""))
+        # Only what looks like an option's name is repeated: a value, or a token glued to it, may be a secret.
+        is_name = len(option) <= 24 and all(c.islower() or c == "-" for c in option)
+        named = f"unknown option {option!r}" if is_name else "there is an unknown option"
+        self._usage(named + (f"; did you mean {near[0]}?" if near else ""))
 
     def _usage(self, message: str) -> None:
         self._fail(InvalidParams(message, "usage"))

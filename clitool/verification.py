@@ -26,14 +26,14 @@ def work(request: Request, environment: Mapping[str, str], channel: Channel) -> 
 
 def _document(request: Request, environment: Mapping[str, str], channel: Channel) -> dict[str, object]:
     clients = clients_file(request, environment)
-    if clients.disabled:
-        _catalog(clients)  # a name there that means nothing is a fault of the file, whoever asks
     try:
         caller = _authenticate(clients, read_token(request).token, environment)
     except AuthFailed as error:
         if error.reason == "token_missing":  # a terminal, a token file that cannot be read: a person needs a hint
             channel.note(str(error))
         return {"authenticated": False}
+    if clients.disabled:
+        _catalog(clients)  # a name there that means nothing is a fault of the file; no plugin is loaded for a stranger
     return {"authenticated": True, "name": caller.client.name, "scopes": _concrete(caller.scopes, clients, channel)}
 
 

@@ -172,9 +172,12 @@ def test_t9_of_a_line_without_an_end_only_the_beginning_is_read(clients_path: Pa
         assert file.tell() < 200_000
 
 
-def test_t11_a_token_on_the_command_line_is_refused_and_not_repeated(clitool: Clitool) -> None:
+@pytest.mark.parametrize(
+    "option", [f"--token={TOKEN}", f"--token{TOKEN}", f"-t{TOKEN}"], ids=["with =", "glued", "short"]
+)
+def test_t11_a_token_on_the_command_line_is_refused_and_not_repeated(clitool: Clitool, option: str) -> None:
     """T11: an argument is visible to every local user."""
-    result = clitool("call", "trouble", f"--token={TOKEN}")
+    result = clitool("call", "trouble", option)
 
     assert result.verdict == ("invalid_params", "usage")
     assert GOOD not in result.stdout + result.stderr
