@@ -98,6 +98,7 @@ def test_the_settings_of_a_family_are_described_and_closed(family: Any) -> None:
 
 
 def test_every_reason_is_used_and_goes_with_a_code_of_the_convention() -> None:
+    """C19, C21."""
     source = "".join(
         path.read_text() for root in ("clitool", "tools") for path in (SOURCE.parents[1] / root).rglob("*.py")
     )

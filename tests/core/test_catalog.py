@@ -160,7 +160,7 @@ BROKEN = [
 def test_a_broken_family_is_left_out_and_takes_nothing_else_down(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str, message: str
 ) -> None:
-    """A plugin is checked when it is registered, and the warning names its distribution."""
+    """L3, L5: A plugin is checked when it is registered, and the warning names its distribution."""
     name = f"bad{abs(hash(change)) % 10**8}"
     broken = plugin(tmp_path, name, "broken", change=change)
     good = plugin(tmp_path, f"good-{name}", "good")

@@ -80,7 +80,7 @@ PERMISSIONS = [
 def test_a_file_that_others_could_touch_is_refused_with_the_command_that_mends_it(
     tmp_path: Path, file_mode: int, folder_mode: int, trust: bool, complaint: str
 ) -> None:
-    """Whoever can write the clients file grants himself everything."""
+    """T13: Whoever can write the clients file grants himself everything."""
     path = write_clients(tmp_path / "c", "text")
     path.chmod(file_mode)
     path.parent.chmod(folder_mode)

@@ -62,7 +62,7 @@ TOKENS = [
 
 @pytest.mark.parametrize(("stdin", "refusal"), TOKENS)
 def test_call_takes_the_token_from_the_first_line(clitool: Clitool, stdin: bytes, refusal: Any) -> None:
-    """Only the exact bytes of a valid token let a caller in; why another one does not is not said."""
+    """C33: Only the exact bytes of a valid token let a caller in; why another one does not is not said."""
     result = clitool("call", "trouble", "--token-stdin", *OK_PARAMS, stdin=stdin)
 
     if refusal is None:
@@ -73,7 +73,7 @@ def test_call_takes_the_token_from_the_first_line(clitool: Clitool, stdin: bytes
 
 @pytest.mark.parametrize(("stdin", "refusal"), TOKENS)
 def test_verify_reads_the_token_in_the_same_way(clitool: Clitool, stdin: bytes, refusal: Any) -> None:
-    """V4, V5: whatever is wrong with a token, the answer and the status are the same."""
+    """V9: V4, V5: whatever is wrong with a token, the answer and the status are the same."""
     result = clitool("verify", stdin=stdin)
 
     assert result.status == 0
@@ -409,7 +409,7 @@ def test_v5_success_has_three_keys(clitool: Clitool) -> None:
 
 
 def test_v8_wildcards_are_expanded_and_never_cover_the_host(clitool: Clitool) -> None:
-    """V8: hosts compare scopes as text; `*` is about tools, not about the host's own rights."""
+    """V7: V8: hosts compare scopes as text; `*` is about tools, not about the host's own rights."""
     wild = clitool("verify", stdin=b"wild-token").document["scopes"]
     half = clitool("verify", stdin=b"half-token").document["scopes"]
 
@@ -824,3 +824,40 @@ def test_c36_global_options_stand_before_the_command(clients_path: Path) -> None
     done = subprocess.run([*command.split(), "verify"], input=GOOD, capture_output=True, env=environment(), check=False)
 
     assert json.loads(done.stdout)["authenticated"]
+
+
+# --- rows about hosts
+
+
+def test_l10_no_tool_reads_like_one_of_the_hosts_behind_a_short_prefix(clitool: Clitool) -> None:
+    """L10: an extension called `read` with a tool `log` would meet the host's own `read_log`."""
+    host = ["server_status", "list_logs", "read_log", "search_log", "log_info", "check_config", "check_environment"]
+    host += ["rag_query", "db_query", "db_schema", "db_list", "notify_send", "notify_bots"]
+
+    names = {tool["name"] for tool in clitool("list").document}
+
+    assert not names & {name.partition("_")[2] for name in host}
+
+
+def test_v6_verify_keeps_no_count_and_changes_no_file(clitool: Clitool, clients_path: Path) -> None:
+    """V6: hosts remember its answer for minutes, so nothing may rest on how often it is asked."""
+    before = {path: path.stat().st_mtime_ns for path in clients_path.parent.rglob("*")}
+
+    answers = {clitool("verify", stdin=GOOD).stdout for _ in range(3)}
+
+    assert len(answers) == 1
+    assert {path: path.stat().st_mtime_ns for path in clients_path.parent.rglob("*")} == before
+
+
+@pytest.mark.parametrize("text", ['{"text": "@/etc/passwd"}', ' {"text": "@-"}'], ids=["file", "standard input"])
+def test_c13_an_at_sign_inside_an_object_opens_nothing(call: Clitool, text: str) -> None:
+    """C13: a host that passes objects only cannot be made to name a file."""
+    assert call("trouble_echo", params=text).document["result"]["text"] == json.loads(text)["text"]
+
+
+def test_c34_a_token_of_the_hosts_own_serves_once_its_digest_is_listed(clitool: Clitool, tmp_path: Path) -> None:
+    """C34: the two stores stay apart; a token that the host made is entered by its digest."""
+    token = "0b0d5ad2-3b7c-4c35-9c4f-d2a1f5a0c9aa"
+    path = write_clients(tmp_path / "c", {"clients": {"ours": client("x:y", token=token)}})
+
+    assert clitool("verify", stdin=token.encode(), clients=path).document["name"] == "ours"

@@ -25,6 +25,6 @@ def test_no_two_tokens_are_alike() -> None:
 @settings(deadline=None, derandomize=True)
 @given(st.binary(), st.binary())
 def test_only_the_same_bytes_match(one: bytes, two: bytes) -> None:
-    """A token is opaque bytes: nothing is decoded, folded or trimmed."""
+    """T14: A token is opaque bytes: nothing is decoded, folded or trimmed."""
     assert tokens.matches(one, tokens.digest(one))
     assert tokens.matches(one, tokens.digest(two)) == (one == two)

@@ -45,7 +45,7 @@ ENDS = [
 
 @pytest.mark.parametrize(("how", "reason"), ENDS)
 def test_a_tool_that_ends_badly_is_one_execution_error(call: Call, how: str, reason: str) -> None:
-    """A tool cannot make the program answer with anything but the convention's document."""
+    """C25, C30: A tool cannot make the program answer with anything but the convention's document."""
     result = call("trouble", how=how)
 
     assert result.verdict == ("execution_error", reason)
@@ -54,7 +54,7 @@ def test_a_tool_that_ends_badly_is_one_execution_error(call: Call, how: str, rea
 
 @pytest.mark.parametrize("how", ["spin", "sleep"])
 def test_a_tool_that_goes_on_is_stopped_at_the_deadline(call: Call, how: str) -> None:
-    """Also C code that holds the interpreter's lock cannot outlast the deadline."""
+    """C20: Also C code that holds the interpreter's lock cannot outlast the deadline."""
     assert call("trouble", how=how, before=("--timeout", "1")).verdict == ("execution_error", "timeout")
 
 
@@ -67,6 +67,7 @@ def test_a_tool_that_floods_standard_error_is_cut_short_and_stopped_at_the_deadl
 
 
 def test_what_a_tool_prints_is_not_part_of_the_answer(call: Call) -> None:
+    """C27."""
     result = call("trouble", how="print")
 
     assert result.document == {"ok": True, "result": "printed"}
@@ -135,6 +136,7 @@ def test_an_unforeseen_error_is_in_the_log_under_its_reference(call: Call, tmp_p
 
 
 def test_values_that_json_lacks_are_converted_as_documented(call: Call) -> None:
+    """C29."""
     binary = {"$binary": {"base64": "AP8=", "subType": "00"}}
 
     result = call("trouble", how="convertible").document["result"]
@@ -224,6 +226,7 @@ def test_a_standard_error_that_nobody_reads_does_not_hold_the_answer_up(tmp_path
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_the_call_with_a_document(clients_path: Path, number: signal.Signals) -> None:
+    """C26."""
     with _start(clients_path, "sleep") as process:
         worker = _worker_of(process.pid)
         process.send_signal(number)
