@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from clitool.arguments import Request
-    from clitool.catalog import Catalog
     from clitool.channel import Channel
     from clitool.clients import Clients
     from clitool.pipeline import Caller
@@ -32,8 +31,6 @@ def _document(request: Request, environment: Mapping[str, str], channel: Channel
         if error.reason == "token_missing":  # a terminal, a token file that cannot be read: a person needs a hint
             channel.note(str(error))
         return {"authenticated": False}
-    if clients.disabled:
-        _catalog(clients)  # a name there that means nothing is a fault of the file; no plugin is loaded for a stranger
     return {"authenticated": True, "name": caller.client.name, "scopes": _concrete(caller.scopes, clients, channel)}
 
 
@@ -52,18 +49,13 @@ def _authenticate(clients: Clients, token: bytes, environment: Mapping[str, str]
 def _concrete(scopes: tuple[str, ...], clients: Clients, channel: Channel) -> list[str]:
     """Return the scopes without roles and wildcards: hosts compare them as text (host.md 1.4, V8)."""
     families = wildcard_families(scopes)
-    if families == set():
+    if families == set() and not clients.disabled:
         return expand(scopes, ())
-    catalog = _catalog(clients)
+    from clitool.catalog import Catalog
+
+    catalog = Catalog()
+    disable(catalog, clients)  # a name there that means nothing is a fault of the file, also for literal scopes
     known = {tool.required_scope for _, tool in catalog.tools(families)}
     for warning in catalog.warnings:
         channel.note(warning)
     return expand(scopes, known)
-
-
-def _catalog(clients: Clients) -> Catalog:
-    from clitool.catalog import Catalog
-
-    catalog = Catalog()
-    disable(catalog, clients)
-    return catalog
