@@ -4,19 +4,23 @@
 SOURCES := $(shell find clitool tools scripts -name '*.py' -o -name clitool -type f) pyproject.toml README.md
 BIN := .venv/bin
 
-.PHONY: help demo test lint bench format clean
+.PHONY: help demo test services lint bench format clean
 
 help:
 	@echo "make demo   install, make a sample folder, and show what one client may and may not do"
-	@echo "make test   run all tests against the installed wheel"
+	@echo "make test   run all tests against the installed wheel, and real servers where they can be had"
+	@echo "make services  install the servers that the tests start, if that is possible"
 	@echo "make lint   check style and types"
 	@echo "make bench  measure the time of a call against the bare interpreter"
 
 demo: .venv/.user
 	@sh scripts/demo $(BIN)
 
-test: .venv/.dev
+test: .venv/.dev services
 	$(BIN)/pytest $(PYTEST)
+
+services: .venv/bin/python
+	@sh scripts/services $(BIN)/python
 
 lint: .venv/.dev
 	$(BIN)/ruff check .
@@ -31,7 +35,7 @@ format: .venv/.dev
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf .venv dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .services dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 # The project is installed as a wheel, not in place: what is tested is what a user gets.
 .venv/.user: .venv/bin/python $(SOURCES)

@@ -142,7 +142,7 @@ def test_any_file_name_can_be_written(tmp_path: Path, text: str, name: str) -> N
 @pytest.mark.parametrize(
     ("settings", "path"),
     [
-        pytest.param({"type": "mysql"}, ("type",), id="an engine to come"),
+        pytest.param({"type": "postgresql"}, ("type",), id="an engine to come"),
         pytest.param({"allowed_tables": None}, ("allowed_tables",), id="null"),
         pytest.param({"allowed_tables": []}, ("allowed_tables",), id="empty"),
         pytest.param({"max_rows": 0}, ("max_rows",), id="no rows"),
@@ -155,7 +155,7 @@ def test_any_file_name_can_be_written(tmp_path: Path, text: str, name: str) -> N
         ),
         pytest.param(
             {"connections": {"shop": {"type": "sqlite"}}},
-            ("connections", "shop", "connection_string"),
+            ("connections", "shop", "allowed_tables"),
             id="key missing inside",
         ),
     ],

@@ -1,14 +1,13 @@
 """What every database engine does, behind the same tools. Tools check the call; engines speak to the database.
 
-An engine is a package below this one. It declares `address` (connection string -> what to open, without effect),
-`connect` and `check`; `module` is the one table of them.
+An engine is a package below this one, declared by `Module`; `module` is the one table of them.
 """
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, Protocol
 
     from clitool.family import Finding, Origin
@@ -21,11 +20,26 @@ if TYPE_CHECKING:
     class Module(Protocol):
         """The package of an engine."""
 
-        def address(self, text: str, origin: Origin, key: str) -> str:
-            """Check a connection string; raises `SettingsError` for `key`."""
+        KEYS: tuple[str, ...]
+        """The settings that only say where and how to reach the database; those of other engines are refused."""
+
+        def address(self, settings: Mapping[str, Any], origin: Origin, prefix: str) -> Any:  # noqa: ANN401 - a type of the engine's own
+            """Return what `connect` opens, from the settings in `KEYS`, without effect; raises `SettingsError`."""
+
+        def fold(self, name: str) -> Hashable:
+            """Return what all spellings that may mean the same table have in common.
+
+            Where only the server knows (MySQL), it is the widest rule; the engine itself asks again, exactly.
+            """
+
+        def is_reserved(self, name: str) -> bool:
+            """Return whether a table of this name is the database's own, which no setting can allow."""
 
         def screen(self, sql: str) -> None:
             """Raise what can be said against a caller's statement without the database."""
+
+        def screen_pipeline(self, connection: Connection, pipeline: Sequence[Any]) -> Collection[str]:
+            """Return the tables that a caller's pipeline names beside its own, all allowed, or refuse it."""
 
         def connect(self, connection: Connection, deadline: Deadline) -> Engine:
             """Return the engine for one call; it may open the database at the first use."""
@@ -53,6 +67,9 @@ if TYPE_CHECKING:
 
         def select(self, selection: Selection) -> Iterator[Sequence[Any]]:
             """Yield rows: the selected columns, then the sort values; at most ``limit + 1``; null sorts first."""
+
+        def aggregate(self, table: Table, pipeline: Sequence[Any], limit: int) -> Iterator[Sequence[Any]]:
+            """Yield the documents, at most ``limit + 1``, of a pipeline that `screen_pipeline` has admitted."""
 
         def statement(self, sql: str, params: Sequence[Stored] | Mapping[str, Stored]) -> Statement:
             """Admit one SELECT of the caller's under the full guard, or refuse it; nothing of it runs yet."""
@@ -132,4 +149,12 @@ def module(kind: str) -> Module:
         from clitool_tools.database import sqlite
 
         return sqlite
+    if kind == "mysql":
+        from clitool_tools.database import mysql
+
+        return mysql
+    if kind == "mongodb":
+        from clitool_tools.database import mongodb
+
+        return mongodb
     raise LookupError(kind)

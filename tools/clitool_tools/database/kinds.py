@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from clitool_tools.database.table import Column
+    from clitool_tools.database.table import Column, Domain
     from clitool_tools.database.values import Stored
 
 EXACT = 2**53  # a double holds every integer up to here
@@ -61,6 +61,8 @@ def looks_numeric(text: str) -> bool:
 
 
 def _converted(column: Column, value: object, kinds: dict[str, tuple[str, Callable[[Any], Stored]]]) -> Stored:
+    if column.domain is not None:
+        return _in_domain(column, column.domain, value, is_written=kinds is _WRITTEN)
     decoded = decode(value)
     if decoded is None:
         return None
@@ -71,8 +73,21 @@ def _converted(column: Column, value: object, kinds: dict[str, tuple[str, Callab
     expected, convert = kinds[column.kind]
     stored = convert(decoded)
     if stored is None:
-        raise InvalidParams(f"column {shown(column.name)} takes {expected}, not {_described(decoded)}", "bad_value")
+        raise _does_not_fit(column, expected, decoded)
     return stored
+
+
+def _in_domain(column: Column, domain: Domain, value: object, *, is_written: bool) -> Stored:
+    if value is None:
+        return None
+    stored = (domain.write if is_written else domain.compare)(value)
+    if stored is None:
+        raise _does_not_fit(column, domain.expected, value)
+    return stored
+
+
+def _does_not_fit(column: Column, expected: str, value: object) -> InvalidParams:
+    return InvalidParams(f"column {shown(column.name)} takes {expected}, not {_described(value)}", "bad_value")
 
 
 def _loses_its_kind(value: object) -> bool:

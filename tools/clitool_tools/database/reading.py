@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from clitool.errors import InvalidParams
-from clitool_tools.database.names import fold, shown
+from clitool_tools.database.names import shown
 from clitool_tools.database.policy import CONNECTION, TABLE, WHERE, choose, choose_table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Hashable, Mapping, Sequence
     from typing import Any, ClassVar
 
     from clitool.tool import Context
@@ -217,9 +217,9 @@ def _selection(
 ) -> Selection:
     from clitool_tools.database.engine import Selection
 
-    chosen = table.columns if columns is None else _distinct("columns", [table.column(name) for name in columns])
+    chosen = table.columns if columns is None else _distinct(table, "columns", [table.column(name) for name in columns])
     order = [_sort(table, word) for word in order_by or ()]
-    _distinct("order_by", [sort.column for sort in order])
+    _distinct(table, "order_by", [sort.column for sort in order])
     ending = engine.order(table)
     tree = _filter(table, where) if where else None
     return Selection(table, chosen, tree, [*order, *(ending or ())], limit, is_total=ending is not None)
@@ -239,12 +239,12 @@ def _sort(table: Table, word: str) -> Sort:
     return Sort(table.column(word[1:] if descending else word), descending=descending)
 
 
-def _distinct(parameter: str, columns: Sequence[Column]) -> Sequence[Column]:
-    seen: set[bytes] = set()
+def _distinct(table: Table, parameter: str, columns: Sequence[Column]) -> Sequence[Column]:
+    seen: set[Hashable] = set()
     for column in columns:
-        if fold(column.name) in seen:
+        if table.fold(column.name) in seen:
             raise InvalidParams(f"{parameter} names {shown(column.name)} twice")
-        seen.add(fold(column.name))
+        seen.add(table.fold(column.name))
     return columns
 
 

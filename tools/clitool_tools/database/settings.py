@@ -3,25 +3,49 @@
 from __future__ import annotations
 
 from clitool.errors import InvalidParams, SettingsError
-from clitool.family import Secret
 from clitool_tools.database.engine import module
 from clitool_tools.database.names import fold, listed, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Hashable, Mapping
     from typing import Any
 
     from clitool.family import Origin
+    from clitool_tools.database.engine import Module
 
 _CONNECTION: dict[str, Any] = {
-    "type": {"type": "string", "enum": ["sqlite"], "description": "the database engine"},
+    "type": {"type": "string", "enum": ["sqlite", "mysql", "mongodb"], "description": "the database engine"},
     "connection_string": {
         "type": "string",
         "minLength": 1,
         "writeOnly": True,
-        "description": "sqlite:////absolute/path.db, or sqlite:///relative.db beside the clients file",
+        "description": "sqlite:///shop.db (beside the clients file), sqlite:////absolute/path.db,"
+        " mysql://user:password@host/database?ssl-mode=VERIFY_IDENTITY, mongodb://user:password@host/database",
     },
+    "host": {
+        "type": "string",
+        "minLength": 1,
+        "description": "mysql: instead of connection_string, like the next ones",
+    },
+    "port": {"type": "integer", "minimum": 1, "maximum": 65535, "description": "mysql: 3306 if left out"},
+    "socket": {
+        "type": "string",
+        "minLength": 1,
+        "description": "mysql: path of the server's Unix socket, instead of host",
+    },
+    "user": {"type": "string", "minLength": 1, "description": "mysql: the account"},
+    "password": {"type": "string", "writeOnly": True, "description": "mysql: its password"},
+    "database": {"type": "string", "minLength": 1, "description": "mysql: the one database that is used"},
+    "ssl_mode": {
+        "type": "string",
+        "enum": ["DISABLED", "PREFERRED", "REQUIRED", "VERIFY_CA", "VERIFY_IDENTITY"],
+        "description": "mysql: whether to encrypt, and what of the server's certificate to check",
+    },
+    "ssl_ca": {"type": "string", "minLength": 1, "description": "mysql: file with the authorities to trust"},
+    "ssl_cert": {"type": "string", "minLength": 1, "description": "mysql: file with the client's own certificate"},
+    "ssl_key": {"type": "string", "minLength": 1, "description": "mysql: file with its key"},
+    "charset": {"type": "string", "minLength": 1, "description": "mysql: utf8mb4, the only one"},
     "allowed_tables": {
         "type": ["array", "string"],
         "items": {"type": "string", "minLength": 1},
@@ -50,7 +74,8 @@ _CONNECTION: dict[str, Any] = {
     },
     "timeout": {"type": "number", "minimum": 0.01, "maximum": 3600, "default": 5, "description": "seconds for a query"},
 }
-_REQUIRED = ("type", "connection_string", "allowed_tables")
+_REQUIRED = ("type", "allowed_tables")
+_COMMON = frozenset(("type", "allowed_tables", "allow_side_effects", "max_rows", "max_bytes", "timeout"))
 
 SETTINGS_SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -79,36 +104,50 @@ class Connection:
     Attributes:
         name: what a call names it by; empty if the client has one without a name.
         type: the engine.
-        address: what the engine opens; may hold a secret, so never in an error.
-        tables: allowed names by their folded form, or None for all.
+        address: what the engine opens, of the engine's own type; may hold a secret, so never in an error.
+        tables: allowed names by what the engine's `fold` makes of them, or None for all.
         side_effects: folded names that triggers and cascades may reach.
         max_rows, max_bytes: of one answer.
         timeout: seconds for one statement.
         protected: absolute paths that no tool may reach.
     """
 
-    __slots__ = ("address", "max_bytes", "max_rows", "name", "protected", "side_effects", "tables", "timeout", "type")
+    __slots__ = (
+        "_module",
+        "address",
+        "max_bytes",
+        "max_rows",
+        "name",
+        "protected",
+        "side_effects",
+        "tables",
+        "timeout",
+        "type",
+    )
 
     def __init__(self, name: str, values: Mapping[str, Any], origin: Origin, prefix: str) -> None:
         self.name = name
         self.type: str = values["type"]
+        self._module = module(self.type)
+        _require_own_keys(self.type, self._module, values, prefix)
         self.protected = origin.protected
-        self.tables = _allowed(values["allowed_tables"], prefix + "allowed_tables")
-        self.side_effects = _names(values.get("allow_side_effects", []), prefix + "allow_side_effects").keys()
+        self.tables = _allowed(values["allowed_tables"], prefix + "allowed_tables", self._module)
+        effects = _names(values.get("allow_side_effects", []), prefix + "allow_side_effects", self._module)
+        self.side_effects = effects.keys()
         self.max_rows: int = values.get("max_rows", 1000)
         self.max_bytes: int = values.get("max_bytes", 1_048_576)
         self.timeout: float = values.get("timeout", 5)
-        text = values["connection_string"]
-        key = prefix + "connection_string"
-        self.address = module(self.type).address(text.reveal() if isinstance(text, Secret) else text, origin, key)
+        self.address: Any = self._module.address(values, origin, prefix)
 
     def allows(self, table: str) -> bool:
         """Return whether the table is allowed; the database's own tables never are."""
-        return self._allows(fold(table))
+        if self._module.is_reserved(table):
+            return False
+        return self.tables is None or self._module.fold(table) in self.tables
 
-    def may_reach(self, folded: bytes) -> bool:
-        """Return whether triggers and cascades may reach the table with this folded name."""
-        return folded in self.side_effects or self._allows(folded)
+    def may_reach(self, table: str) -> bool:
+        """Return whether triggers and cascades may reach the table."""
+        return self.allows(table) or self._module.fold(table) in self.side_effects
 
     def require(self, table: str) -> None:
         """Raise `InvalidParams` (table_not_allowed) unless the table is allowed."""
@@ -116,9 +155,6 @@ class Connection:
             raise InvalidParams(
                 f"the table {shown(table)} is not in allowed_tables{self._offer()}", "table_not_allowed"
             )
-
-    def _allows(self, folded: bytes) -> bool:
-        return not folded.startswith(b"sqlite_") and (self.tables is None or folded in self.tables)
 
     def _offer(self) -> str:
         return "" if self.tables is None else f": {listed(self.tables.values())}"
@@ -142,28 +178,34 @@ def _connection(name: str, values: Mapping[str, Any], origin: Origin, prefix: st
     return Connection(name, values, origin, prefix)
 
 
-def _allowed(value: object, key: str) -> dict[bytes, str] | None:
+def _require_own_keys(kind: str, engine: Module, values: Mapping[str, Any], prefix: str) -> None:
+    for key in values:
+        if key not in _COMMON and key not in engine.KEYS:
+            raise SettingsError(prefix + key, f"{key!r} is not a setting of type {kind}")
+
+
+def _allowed(value: object, key: str, engine: Module) -> dict[Hashable, str] | None:
     if value == "all":
         return None
     if isinstance(value, str) or not value:
         raise SettingsError(key, "must be a list of table names with at least one name, or the word all")
-    return _names(value, key)
+    return _names(value, key, engine)
 
 
-def _names(value: object, key: str) -> dict[bytes, str]:
+def _names(value: object, key: str, engine: Module) -> dict[Hashable, str]:
     if not isinstance(value, list):
         raise SettingsError(key, "must be a list of table names")
     for name in value:
-        _check(name, key)
-    return {fold(name): name for name in value}
+        _check(name, key, engine)
+    return {engine.fold(name): name for name in value}
 
 
-def _check(name: object, key: str) -> None:
+def _check(name: object, key: str, engine: Module) -> None:
     if not isinstance(name, str) or not name.strip() or name != name.strip():
         raise SettingsError(key, "every entry must be the name of a table, without blanks around it")
     if "*" in name or "${" in name or not name.isprintable():
         raise SettingsError(key, f"{shown(name)} is not the name of a table; the word all stands for every table")
     if fold(name) == b"all":
         raise SettingsError(key, "to allow every table, write the word all instead of the list")
-    if fold(name).startswith(b"sqlite_"):
+    if engine.is_reserved(name):
         raise SettingsError(key, f"{shown(name)} belongs to the database itself and can never be allowed")

@@ -7,7 +7,33 @@ from clitool_tools.database.names import fold, hint, listed, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+    from typing import Any
+
+
+class Domain:
+    """What an engine's own type of column takes from JSON, where the kinds common to all engines do not say it.
+
+    Attributes:
+        expected: what it takes, for the sentence "column 'x' takes …".
+        write: a caller's JSON value, not null -> what to store, or None if it does not fit.
+        compare: the same for a filter.
+        forms: keys of the objects with one key that stand for a value here, not for a condition.
+    """
+
+    __slots__ = ("compare", "expected", "forms", "write")
+
+    def __init__(
+        self,
+        expected: str,
+        write: Callable[[Any], Any],
+        compare: Callable[[Any], Any] | None = None,
+        forms: Collection[str] = (),
+    ) -> None:
+        self.expected = expected
+        self.write = write
+        self.compare = compare or write
+        self.forms = forms
 
 
 class Column:
@@ -23,11 +49,12 @@ class Column:
         key: position in the primary key from 1, or 0.
         generated: whether the database computes it.
         numeric: whether the engine would turn text that looks like a number into one.
+        domain: the engine's own rule for values, or None for the one of the kind.
     """
 
-    __slots__ = ("default", "generated", "key", "kind", "name", "nullable", "numeric", "type")
+    __slots__ = ("default", "domain", "generated", "key", "kind", "name", "nullable", "numeric", "type")
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a column is what its attributes are
         self,
         name: str,
         type_: str,
@@ -38,6 +65,7 @@ class Column:
         key: int = 0,
         generated: bool = False,
         numeric: bool = False,
+        domain: Domain | None = None,
     ) -> None:
         self.name = name
         self.type = type_
@@ -47,6 +75,7 @@ class Column:
         self.key = key
         self.generated = generated
         self.numeric = numeric
+        self.domain = domain
 
 
 class Sort:
@@ -84,24 +113,30 @@ class Table:
     Attributes:
         name: as the schema spells it.
         is_view: whether it is one.
+        is_open: whether its rows are documents, which may have any fields; then `columns` is empty.
         columns: those that a caller sees.
     """
 
     __slots__ = ("_by_name", "columns", "is_view", "name")
+    is_open = False
 
     def __init__(self, name: str, columns: Iterable[Column], *, is_view: bool = False) -> None:
         self.name = name
         self.is_view = is_view
         self.columns = list(columns)
-        self._by_name = {fold(column.name): column for column in self.columns}
+        self._by_name = {self.fold(column.name): column for column in self.columns}
+
+    def fold(self, name: str) -> Hashable:
+        """Return what the spellings of one column's name have in common."""
+        return fold(name)
 
     def has(self, name: str) -> bool:
         """Return whether a column is called so."""
-        return fold(name) in self._by_name
+        return self.fold(name) in self._by_name
 
     def column(self, name: str) -> Column:
         """Return the column called `name`; raises `InvalidParams` (column_unknown) with the nearest name."""
-        found = self._by_name.get(fold(name))
+        found = self._by_name.get(self.fold(name))
         if found is None:
             names = [column.name for column in self.columns]
             offer = hint(name, names) or f"; its columns are {listed(names)}"

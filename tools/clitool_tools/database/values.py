@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    # What an engine binds: the JSON scalars, bytes, and RawText.
-    Stored = None | int | float | str | bytes
+    Stored = Any  # what an engine binds: the JSON scalars, bytes, RawText, and what its own domains make
 
 LARGEST = 2**63 - 1  # an integer column of SQLite and a BIGINT hold 64 bits
 INFINITY = float("inf")

@@ -15,12 +15,13 @@ from __future__ import annotations
 
 from clitool.errors import InvalidParams
 from clitool_tools.database.kinds import comparable
-from clitool_tools.database.names import fold, hint, shown
+from clitool_tools.database.names import hint, shown
 from clitool_tools.database.values import FORMS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
     from typing import Any, TypeAlias
 
     from clitool_tools.database.table import Column, Table
@@ -121,7 +122,7 @@ class _Parser:
             raise _bad('a filter is an object with at least one column, for example {"id": 7}')
         if depth > MAX_DEPTH:
             raise _bad(f"the filter is nested more than {MAX_DEPTH} levels deep")
-        if len({fold(key) for key in document}) < len(document):
+        if len({self.table.fold(key) for key in document}) < len(document):
             raise _bad("the filter names a column twice; combine the conditions in one object or with $and")
         return _all([self.entry(key, value, depth) for key, value in document.items()])
 
@@ -139,7 +140,7 @@ class _Parser:
     def column(self, column: Column, test: Any) -> Node:  # noqa: ANN401 - as above
         if isinstance(test, list):
             raise _bad(f'column {shown(column.name)}: a list needs $in, as in {{"$in": [1, 2]}}')
-        if not isinstance(test, dict) or (len(test) == 1 and not FORMS.keys().isdisjoint(test)):
+        if not isinstance(test, dict) or (len(test) == 1 and not _forms(column).isdisjoint(test)):
             return self.equal(column, test)
         if not test:
             raise _bad(f"column {shown(column.name)} has an empty condition")
@@ -158,7 +159,7 @@ class _Parser:
             raise _bad(f"the filter has more than {MAX_TERMS} conditions or {MAX_VALUES} listed values")
 
     def value(self, column: Column, value: object) -> Stored:
-        if isinstance(value, list) or (isinstance(value, dict) and FORMS.keys().isdisjoint(value)):
+        if isinstance(value, list) or (isinstance(value, dict) and _forms(column).isdisjoint(value)):
             raise _bad(f"column {shown(column.name)} can be compared with one value only, not an array or object")
         if column.kind == "json" and value is not None:
             raise _bad(f"column {shown(column.name)} holds JSON documents; a filter can only ask for $null")
@@ -220,6 +221,10 @@ _OPERATORS: dict[str, Callable[[_Parser, Column, str, Any], Node]] = {
     **dict.fromkeys(_RANGES, _Parser.range),
 }
 _COMBINING = ("$and", "$or", "$not")
+
+
+def _forms(column: Column) -> AbstractSet[str]:
+    return FORMS.keys() if column.domain is None else frozenset(column.domain.forms)
 
 
 def _pattern(text: str) -> list[str | bool]:

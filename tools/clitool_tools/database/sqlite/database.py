@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from sqlite3 import Connection as Handle
-    from typing import Any
+    from typing import Any, NoReturn
 
     from clitool.tool import Deadline
     from clitool_tools.database.engine import Bounds, Selection, Statement
@@ -89,6 +89,10 @@ class Database:
         from clitool_tools.database.sqlite.statement import admit
 
         return admit(self.file, self.connection, sql, params)
+
+    def aggregate(self, table: Table, pipeline: Sequence[Any], limit: int) -> NoReturn:
+        """Refuse: `screen_pipeline` admits none."""
+        raise NotImplementedError
 
     def insert(self, table: Table, rows: Sequence[Mapping[Column, Stored]]) -> Mapping[str, Any]:
         """Insert all rows or none."""

@@ -108,7 +108,7 @@ class ChangeGuard(Guard):
     def reach(self, name: str) -> ClitoolError | None:
         """Return why a trigger or cascade may not reach a table, or None."""
         owner = self.owners.get(fold(name), fold(name))
-        if owner == fold(self.target) or self.connection.may_reach(owner):
+        if owner == fold(self.target) or self.connection.may_reach(owner.decode("utf-8", "surrogatepass")):
             return None
         if owner not in self.owners and name in FUNCTION_TABLES:
             return None
