@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import operator
-import re
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,9 +10,10 @@ import pytest
 from database_world import Shop
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from where_reference import filters, matches
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator
 
 
 @pytest.fixture
@@ -201,17 +200,6 @@ STORED = st.one_of(st.none(), NUMBERS, TEXTS, BYTES)
 ROWS = st.lists(st.fixed_dictionaries(dict.fromkeys(COLUMNS, STORED)), min_size=1, max_size=6)
 
 
-def as_json(value: object) -> object:
-    """Return the JSON that stands for a value in a filter."""
-    import base64
-
-    if isinstance(value, bytes):
-        return {"$binary": {"base64": base64.b64encode(value).decode(), "subType": "00"}}
-    if value in (float("inf"), -float("inf")):
-        return {"$numberDouble": "Infinity" if value == float("inf") else "-Infinity"}
-    return value
-
-
 VALUES: dict[str, st.SearchStrategy[Any]] = {
     "i": NUMBERS,
     "r": NUMBERS,
@@ -222,112 +210,14 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "a": st.one_of(NUMBERS, TEXTS, BYTES),
     "d": st.one_of(NUMBERS, TEXTS, BYTES),
 }
-PATTERNS = st.text(st.sampled_from("aAb %_*?[]é"), max_size=4)
+FILTERS = filters(VALUES, "tnsad")
 
 
-def conditions_on(column: str) -> st.SearchStrategy[Any]:
-    values = VALUES[column].map(as_json)
-    nullable = st.one_of(st.none(), values)
-    operators: dict[str, st.SearchStrategy[Any]] = {
-        "$eq": nullable,
-        "$ne": nullable,
-        "$gt": values,
-        "$gte": values,
-        "$lt": values,
-        "$lte": values,
-        "$in": st.lists(nullable, max_size=4),
-        "$nin": st.lists(nullable, max_size=4),
-        "$null": st.booleans(),
-    }
-    if column in "tnsad":
-        operators["$like"] = PATTERNS
-    some = st.sampled_from(sorted(operators)).flatmap(lambda word: operators[word].map(lambda value: {word: value}))
-    return st.one_of(nullable, some, st.tuples(some, some).map(lambda pair: {**pair[0], **pair[1]}))
-
-
-CONDITIONS = st.sampled_from(sorted(COLUMNS)).flatmap(lambda name: conditions_on(name).map(lambda test: {name: test}))
-FILTERS: st.SearchStrategy[Any] = st.recursive(
-    CONDITIONS,
-    lambda inner: st.one_of(
-        st.lists(inner, min_size=1, max_size=3).map(lambda parts: {"$and": parts}),
-        st.lists(inner, min_size=1, max_size=3).map(lambda parts: {"$or": parts}),
-        inner.map(lambda part: {"$not": part}),
-        st.tuples(inner, inner).map(lambda pair: {**pair[0], **pair[1]}),
-    ),
-    max_leaves=6,
-)
-
-
-def matches(where: Mapping[str, Any], row: Mapping[str, object]) -> bool:
-    """Say whether a row fits a filter; the meaning of the language in plain Python."""
-    return all(_entry(key, value, row) for key, value in where.items())
-
-
-def _entry(key: str, value: Any, row: Mapping[str, object]) -> bool:
-    if key == "$and":
-        return all(matches(part, row) for part in value)
-    if key == "$or":
-        return any(matches(part, row) for part in value)
-    if key == "$not":
-        return not matches(value, row)
-    is_value = not isinstance(value, dict) or not value.keys().isdisjoint({"$binary", "$numberDouble"})
-    tests = {"$eq": value} if is_value else value
-    return all(_holds(key, word, operand, row[key]) for word, operand in tests.items())
-
-
-def _holds(column: str, word: str, operand: Any, stored: object) -> bool:
-    if word in ("$ne", "$nin"):
-        return not _holds(column, {"$ne": "$eq", "$nin": "$in"}[word], operand, stored)
-    if word == "$null":
-        return (stored is None) == operand
-    if word == "$in":
-        return any(_compare(column, operator.eq, stored, value) for value in operand)
-    if word == "$like":
-        return isinstance(stored, str) and _like(column, operand, stored)
-    return _compare(column, RELATIONS[word], stored, operand)
-
-
-RELATIONS: dict[str, Callable[[Any, Any], Any]] = {
-    "$eq": operator.eq,
-    "$gt": operator.gt,
-    "$gte": operator.ge,
-    "$lt": operator.lt,
-    "$lte": operator.le,
-}
-
-
-def _compare(column: str, relation: Callable[[Any, Any], Any], stored: object, value: object) -> bool:
-    one, two = _key(column, stored), _key(column, _from_json(value))
-    return one[0] == two[0] and bool(relation(one[1], two[1]))
-
-
-def _from_json(value: Any) -> object:
-    import base64
-
-    if isinstance(value, dict):
-        return base64.b64decode(value["$binary"]["base64"]) if "$binary" in value else float(value["$numberDouble"])
-    return value
-
-
-def _key(column: str, value: object) -> tuple[str, Any]:
-    """Return the family of a value and what to compare within it."""
-    if value is None:
-        return "null", 0
-    if isinstance(value, str):
-        return "text", _collated(column, value).encode()
-    return ("bytes" if isinstance(value, bytes) else "number"), value
-
-
-def _collated(column: str, text: str) -> str:
+def collated(column: str, text: str) -> str:
+    """Return what SQLite compares of a text under the column's collation."""
     if column == "n":
         return "".join(letter.lower() if letter.isascii() else letter for letter in text)
     return text.rstrip(" ") if column == "s" else text
-
-
-def _like(column: str, pattern: str, text: str) -> bool:
-    wildcards = {"%": ".*", "_": "."}
-    expression = "".join(wildcards.get(letter, re.escape(letter)) for letter in _collated(column, pattern))
-    return re.fullmatch(expression, _collated(column, text), re.DOTALL) is not None
 
 
 def filled(folder: str, rows: list[dict[str, object]]) -> Iterator[dict[str, Any]]:
@@ -349,7 +239,7 @@ def test_sqlite_and_plain_python_agree(rows: list[dict[str, object]], where: dic
 
         found = shop.call("query", table="t", columns=["id"], where=where)
 
-    assert [row["id"] for row in found["rows"]] == [row["id"] for row in stored if matches(where, row)]
+    assert [row["id"] for row in found["rows"]] == [row["id"] for row in stored if matches(where, row, collated)]
 
 
 @settings(deadline=None, derandomize=True, max_examples=100)
@@ -362,9 +252,9 @@ def test_what_is_deleted_is_what_would_have_been_found(rows: list[dict[str, obje
 
         affected = shop.call("delete", table="t", where=where)["affected"]
 
-        assert affected == sum(matches(where, row) for row in stored)
+        assert affected == sum(matches(where, row, collated) for row in stored)
         assert [row[0] for row in shop.rows("SELECT id FROM t")] == [
-            row["id"] for row in stored if not matches(where, row)
+            row["id"] for row in stored if not matches(where, row, collated)
         ]
 
 
