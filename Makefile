@@ -39,7 +39,7 @@ clean:
 
 # The project is installed as a wheel, not in place: what is tested is what a user gets.
 .venv/.user: .venv/bin/python $(SOURCES)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[all]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check .
 	@touch $@
 
 .venv/.dev: .venv/bin/python $(SOURCES)
