@@ -1,4 +1,4 @@
-"""Worlds for the file tools."""
+"""Worlds for the file and database tools."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from file_world import World
+from mariadb_world import Maria
+from services.certificates import Authority
+from services.mariadb import MariaDB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,3 +35,25 @@ def shared_world() -> Iterator[World]:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         yield World(Path(folder) / "world")
+
+
+@pytest.fixture(scope="session")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    """Whose certificates the servers of the tests show."""
+    return Authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture(scope="session")
+def mariadb(authority: Authority) -> Iterator[MariaDB]:
+    """A server for all tests, with TLS; a test that stops or reconfigures one starts its own."""
+    server = MariaDB(authority=authority)
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def maria(mariadb: MariaDB) -> Iterator[Maria]:
+    """A fresh database on it, with an account and a client's settings."""
+    world = Maria(mariadb)
+    yield world
+    world.drop()
