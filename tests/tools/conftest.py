@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 from file_world import World
 from mariadb_world import Maria
+from mongo_world import Mongo
 from services.certificates import Authority
 from services.mariadb import MariaDB
+from services.mongod import Mongod
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,3 +59,34 @@ def maria(mariadb: MariaDB) -> Iterator[Maria]:
     world = Maria(mariadb)
     yield world
     world.drop()
+
+
+@pytest.fixture(scope="session")
+def mongod() -> Iterator[Mongod]:
+    """A standalone server, which has no transactions and asks for no password."""
+    server = Mongod()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def replica_set() -> Iterator[Mongod]:
+    """A replica set of one, with accounts; a test that stops or reconfigures one starts its own."""
+    server = Mongod(replica_set=True, auth=True)
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def mongo(replica_set: Mongod) -> Iterator[Mongo]:
+    """An empty database on it, with an account and a client's settings."""
+    world = Mongo(replica_set)
+    yield world
+    world.drop()
+
+
+@pytest.fixture
+def mongo_shop(mongo: Mongo) -> Mongo:
+    """A small shop in it, with things that its client must not reach."""
+    mongo.fill()
+    return mongo
