@@ -27,8 +27,9 @@ lint: .venv/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: .venv/.dev
+bench: .venv/.dev services
 	$(BIN)/python bench/start_up.py
+	$(BIN)/python bench/rows.py
 
 format: .venv/.dev
 	$(BIN)/ruff check --fix .

@@ -34,10 +34,13 @@ def main() -> None:
         measure(commands(python, clients), ROUNDS)
 
 
-def install(folder: Path) -> Path:
+def install(folder: Path, extras: str = "") -> Path:
+    """Install the project with its extras into an environment of its own; return that environment's Python."""
     venv.create(folder, with_pip=True)
     python = folder / "bin" / "python"
-    subprocess.run([python, "-m", "pip", "install", "--quiet", str(ROOT)], stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(
+        [python, "-m", "pip", "install", "--quiet", f"{ROOT}{extras}"], stdout=subprocess.DEVNULL, check=True
+    )
     return python
 
 
