@@ -1,0 +1,261 @@
+"""The connector's pure-Python protocol behind the seam, with what it leaves open closed.
+
+It asks no server for less than it promised (encryption), lets none choose how the password is sent, sends no file,
+keeps to a clock as a whole, and trusts the authorities that the settings name and no others. For that it overrides
+methods that are not part of the connector's interface; `pyproject.toml` pins its major version, and the tests of the
+session and of the faults see each of these rules.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+
+from mysql.connector import errors
+from mysql.connector.authentication import MySQLAuthenticator
+from mysql.connector.connection import MySQLConnection
+from mysql.connector.constants import ClientFlag
+from mysql.connector.network import MySQLTCPSocket
+from mysql.connector.protocol import MySQLProtocol
+from mysql.connector.utils import read_lc_string
+
+from clitool_tools.database.mysql.clock import ClockedSocket, dial
+from clitool_tools.database.mysql.driver import DriverError, Field, Reply
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Iterator, Sequence
+    from typing import Any, NoReturn
+
+    from clitool_tools.database.mysql.address import Address
+    from clitool_tools.database.mysql.clock import Clock
+    from clitool_tools.database.mysql.driver import Row
+
+_NATIVE = "mysql_native_password"
+_METHODS = (_NATIVE, "caching_sha2_password", "sha256_password")
+_BATCH = 200  # rows to take from the connector at once
+_CLIENT = 2000  # from here on, numbers are the connector's own
+_GONE = (2006, 2013, 2055)  # that the conversation ended
+_FLAGS = [
+    -ClientFlag.MULTI_STATEMENTS,
+    -ClientFlag.LOCAL_FILES,
+    -ClientFlag.CAN_HANDLE_EXPIRED_PASSWORDS,
+    -ClientFlag.CONNECT_ARGS,  # no need to tell the server this machine's name and our process number
+    ClientFlag.FOUND_ROWS,  # an UPDATE counts the rows that match, also those that stay as they are
+]
+
+
+def open_wire(address: Address, clock: Clock) -> ConnectorWire:
+    """Return a connection, logged in; raises `DriverError`."""
+    handle = _Handle(address, clock)
+    try:
+        handle.connect(
+            host=address.host,
+            port=address.port or 0,
+            unix_socket=address.socket or None,
+            user=address.user,
+            password=address.password.reveal(),
+            database=address.database,
+            client_flags=_FLAGS,
+            charset="utf8mb4",
+            allow_local_infile=False,
+            connection_timeout=3600,  # not looked at: the clock is
+            ssl_disabled=address.ssl_mode == "DISABLED" or bool(address.socket),
+        )
+    except Exception as error:
+        handle.shutdown()
+        raise translated(error, handle.stage) from error
+    handle.link.password = b""
+    return ConnectorWire(handle)
+
+
+class ConnectorWire:
+    """See `driver.Wire`."""
+
+    def __init__(self, handle: _Handle) -> None:
+        self._handle = handle
+        self.version: str = handle.greeting["server_version_original"]
+        self.id: int = handle.greeting["server_threadid"]
+        self.tls = handle.link.stream.version()
+
+    def query(self, sql: str) -> Reply:
+        """Send one statement."""
+        try:
+            found = self._handle.cmd_query(sql)
+        except Exception as error:
+            raise translated(error, "lost") from error
+        if "columns" in found:
+            return Reply(tuple(Field(*each) for each in found["columns"]), self._batches())
+        counts = (found["affected_rows"], found["insert_id"], found["warning_count"])
+        return Reply((), iter(()), *counts, in_transaction=self._handle.in_transaction)
+
+    def _batches(self) -> Iterator[Sequence[Row]]:
+        end = None
+        while end is None:
+            try:
+                rows, end = self._handle.get_rows(_BATCH, raw=True)
+            except Exception as error:
+                raise translated(error, "lost") from error
+            yield rows
+
+    def abort(self) -> None:
+        """Close the socket."""
+        self._handle.shutdown()
+
+    def close(self) -> None:
+        """Say goodbye."""
+        self._handle.close()
+
+
+class _Handle(MySQLConnection):
+    """The connector's connection.
+
+    Attributes:
+        link: its socket.
+        stage: what a failure to connect is about.
+        greeting: what the server said first.
+    """
+
+    def __init__(self, address: Address, clock: Clock) -> None:
+        super().__init__()
+        self._address = address
+        self._authenticator = _Authenticator()
+        self.link = _Link(address, clock)
+        self.stage = "connect"
+        self.greeting: dict[str, Any] = {}
+
+    def _get_connection(self) -> _Link:
+        self._protocol = _Protocol()
+        return self.link
+
+    def _do_handshake(self) -> None:
+        super()._do_handshake()
+        greeting: Any = self._handshake
+        self.greeting = greeting
+        if greeting["auth_plugin"] not in _METHODS:
+            greeting["auth_plugin"] = _NATIVE  # the server will say again what the account needs
+        if self._address.ssl_mode not in ("DISABLED", "PREFERRED") and not self._client_flags & ClientFlag.SSL:
+            raise DriverError("tls", text="none")
+        self.stage = "login"
+
+    def _post_connection(self) -> None:
+        """Do nothing: the session says itself how it wants the connection, in one statement, and looks."""
+
+    def _handle_load_data_infile(self, *_args: object, **_more: object) -> NoReturn:
+        raise DriverError("protocol", text="the server asks for a file")
+
+
+class _Link(MySQLTCPSocket):
+    """The connector's socket; `stream` is the real one."""
+
+    stream: ClockedSocket
+
+    def __init__(self, address: Address, clock: Clock) -> None:
+        super().__init__(address.host, address.port)
+        self._to = address
+        self._clock = clock
+        self._is_private = bool(address.socket)
+        self.password = address.password.reveal().encode()
+
+    def open_connection(self) -> None:
+        """Connect."""
+        try:
+            plain = dial(self._to.host, self._to.port, self._to.socket, self._clock)
+        except socket.gaierror as error:
+            raise DriverError("name", text=str(error)) from error
+        except OSError as error:
+            raise DriverError("connect", text=str(error)) from error
+        self.sock = self.stream = ClockedSocket(plain, self._clock)  # type: ignore[assignment]  # all that it uses
+
+    def send(
+        self,
+        payload: bytes,
+        packet_number: int | None = None,
+        compressed_packet_number: int | None = None,
+        write_timeout: int | None = None,
+    ) -> None:
+        """Send, but the password itself only where nobody can listen: some methods do so when the server asks."""
+        if self.password and not self._is_private and bytes(payload).rstrip(b"\0") == self.password:
+            raise DriverError("login", text="plain")
+        super().send(payload, packet_number, compressed_packet_number, write_timeout)
+
+    def build_ssl_context(self, *_args: object, **_options: object) -> ssl.SSLContext:
+        """Return a context that trusts the authorities of the settings alone, or the system's if they name none."""
+        import ssl
+
+        try:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            context.check_hostname = self._to.ssl_mode == "VERIFY_IDENTITY"
+            if self._to.ssl_ca:
+                context.load_verify_locations(self._to.ssl_ca)
+            elif self._to.ssl_mode == "VERIFY_IDENTITY":
+                context.load_default_certs()
+            else:
+                context.verify_mode = ssl.CERT_NONE
+            if self._to.ssl_cert:
+                context.load_cert_chain(self._to.ssl_cert, self._to.ssl_key, password="")
+        except (OSError, ValueError) as error:
+            raise DriverError("tls", text="files") from error
+        return context
+
+    def switch_to_ssl(self, ssl_context: ssl.SSLContext, host: str) -> None:
+        """Go on encrypted."""
+        import ssl
+
+        try:
+            self.stream.wrap(ssl_context, host)
+        except ssl.SSLCertVerificationError as error:
+            raise DriverError("tls", error.verify_code, text="certificate") from error
+        except TimeoutError:
+            raise
+        except OSError as error:
+            raise DriverError("tls", text="handshake") from error
+        self._is_private = True
+
+
+class _Authenticator(MySQLAuthenticator):
+    """Logs in by methods that are known to be safe, whatever the server asks for; it could name any module."""
+
+    def _switch_auth_strategy(
+        self,
+        new_strategy_name: str,
+        strategy_class: str | None = None,
+        username: str | None = None,
+        password_factor: int = 1,
+    ) -> None:
+        if new_strategy_name not in _METHODS:
+            raise DriverError("login", text=new_strategy_name)
+        super()._switch_auth_strategy(new_strategy_name, strategy_class, username, password_factor)
+
+
+class _Protocol(MySQLProtocol):
+    """Keeps of a column what the connector drops."""
+
+    @staticmethod
+    def parse_column(packet: bytes, encoding: str = "utf-8") -> Any:  # noqa: ANN401 - only our own code sees it
+        """Return the arguments of a `Field`."""
+        rest = bytes(packet[4:])
+        for _ in range(4):  # catalogue, database, table, and the table behind an alias
+            rest, _ = read_lc_string(rest)
+        rest, name = read_lc_string(rest)
+        rest, _ = read_lc_string(rest)
+        charset, length, type_, flags, decimals = struct.unpack("<xHIBHBxx", rest)
+        return (name or b"").decode(encoding, "surrogateescape"), type_, flags, charset, decimals, length
+
+
+_SLOW = (TimeoutError, errors.ReadTimeoutError, errors.WriteTimeoutError, errors.ConnectionTimeoutError)
+
+
+def translated(error: Exception, kind: str) -> DriverError:
+    """Return the seam's error for one of the connector's; `kind` is what one without a number is about."""
+    if isinstance(error, DriverError):
+        return error
+    if isinstance(error, _SLOW):
+        return DriverError("slow")
+    if not isinstance(error, errors.Error):
+        return DriverError("protocol", text=type(error).__name__)
+    code: int = error.errno
+    if code <= 0 or _CLIENT <= code < _CLIENT + 1000:
+        return DriverError("lost" if code in _GONE else kind)
+    return DriverError("server", code, error.sqlstate or "", error.msg or "")

@@ -1,0 +1,133 @@
+"""The seam between the engine and the connector: bytes in, bytes out, one kind of error.
+
+Behind it stands the connector's pure-Python protocol (see `connector`). What is here is all that another driver,
+the connector's C extension for one, would have to do the same.
+"""
+
+from __future__ import annotations
+
+from clitool.errors import DriverMissing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Protocol
+
+    from clitool_tools.database.mysql.address import Address
+    from clitool_tools.database.mysql.clock import Clock
+
+    Row = tuple[bytes | None, ...]
+
+    class Wire(Protocol):
+        """One connection to a server, logged in."""
+
+        version: str
+        """As the server said it at the beginning."""
+        id: int
+        """The number by which another connection can kill this one."""
+        tls: str
+        """The version of TLS in use, or empty."""
+
+        def query(self, sql: str) -> Reply:
+            """Send one statement and return the beginning of the answer; raises `DriverError`."""
+
+        def abort(self) -> None:
+            """Close the socket at once, whatever is still to come."""
+
+        def close(self) -> None:
+            """Say goodbye, without waiting for an answer, and close the socket."""
+
+
+class Field:
+    """What the server says about one column of a result.
+
+    Attributes:
+        name: of the column or expression; bytes that are not UTF-8 as surrogate escapes.
+        type: its type's number in the protocol, for example 3 for INT.
+        flags: the protocol's flags, for example 1 for NOT NULL and 32 for UNSIGNED.
+        charset: the number of its collation; 63 is ``binary``.
+        decimals: digits after the point; 31 or 39 if they vary.
+        length: the most bytes that a value can have.
+    """
+
+    __slots__ = ("charset", "decimals", "flags", "length", "name", "type")
+
+    def __init__(self, name: str, type_: int, flags: int, charset: int, decimals: int, length: int) -> None:
+        self.name = name
+        self.type = type_
+        self.flags = flags
+        self.charset = charset
+        self.decimals = decimals
+        self.length = length
+
+
+class Reply:
+    """The answer to one statement.
+
+    Attributes:
+        fields: the columns; empty if the statement has no rows.
+        batches: its rows as the server sends them, some at a time; each value is its text as bytes, or None. Raises
+            `DriverError`.
+        affected: how many rows an INSERT, UPDATE or DELETE changed, or, for an UPDATE, matched.
+        last_id: the first number that AUTO_INCREMENT gave, or 0.
+        warnings: how many the server has.
+        in_transaction: whether it is in one now.
+    """
+
+    __slots__ = ("affected", "batches", "fields", "in_transaction", "last_id", "warnings")
+
+    def __init__(
+        self,
+        fields: tuple[Field, ...] = (),
+        batches: Iterator[Sequence[Row]] = iter(()),  # noqa: B008 - empty for all
+        affected: int = 0,
+        last_id: int = 0,
+        warnings: int = 0,
+        *,
+        in_transaction: bool = False,
+    ) -> None:
+        self.fields = fields
+        self.batches = batches
+        self.affected = affected
+        self.last_id = last_id
+        self.warnings = warnings
+        self.in_transaction = in_transaction
+
+
+class DriverError(Exception):
+    """Anything that went wrong below the seam.
+
+    Attributes:
+        kind: ``server`` if the server refuses; else where the trouble is: ``name`` (no such host), ``connect``,
+            ``login``, ``tls``, ``lost`` (the conversation ended), ``slow`` (the clock ran out), ``protocol``.
+        code: the server's own number, or 0.
+        state: its SQLSTATE, or empty.
+        text: what the server or the system says; may hold values, so it is never shown as it is.
+    """
+
+    def __init__(self, kind: str, code: int = 0, state: str = "", text: str = "") -> None:
+        super().__init__(kind, code)
+        self.kind = kind
+        self.code = code
+        self.state = state
+        self.text = text
+
+
+def connect(address: Address, clock: Clock) -> Wire:
+    """Return a connection, logged in to the database of `address`.
+
+    Args:
+        address: where.
+        clock: bounds this, and later each statement; its owner winds it.
+
+    Raises:
+        DriverError: for whatever goes wrong.
+        DriverMissing: the connector is not installed.
+    """
+    try:
+        from clitool_tools.database.mysql.connector import open_wire
+    except ModuleNotFoundError as error:
+        if error.name is None or not error.name.startswith("mysql"):
+            raise
+        raise DriverMissing("mysql-connector-python", "clitool-convention[mysql]") from None
+    return open_wire(address, clock)
