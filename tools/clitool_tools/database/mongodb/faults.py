@@ -1,0 +1,191 @@
+"""MongoDB's errors in the words of this project: one sentence and one reason for each, never a value or an address.
+
+The server's own sentences hold values and the driver's hold addresses, so neither is ever repeated: what an error is
+comes from its number (https://github.com/mongodb/mongo/blob/master/src/mongo/base/error_codes.yml) and its type.
+"""
+
+from __future__ import annotations
+
+from clitool.errors import ClitoolError, ExecutionError, InvalidParams
+from clitool_tools.database.mongodb.driver import bson, pymongo
+from clitool_tools.database.names import listed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from types import TracebackType
+    from typing import Any, Self
+
+_BUSY = ("locked", "another change of the same documents is going on; try again")
+_MEANWHILE = ("locked", "the collection was changed meanwhile; try again")
+_LOST = ("connection_lost", "the server gave up its role in the middle of the call; try again")
+_LOGIN = ("login_failed", "the server refuses the user or the password; look at authSource, too")
+_RIGHT = (
+    "permission",
+    "the account has not the right for this on the server; `clitool check --connect` prints the role that it needs",
+)
+_VALUE = ("bad_value", "MongoDB takes no such value or field name there")
+_MEMORY = ("database", "the query needs too much memory; ask for less, or sort by an indexed field")
+
+_FAULTS: dict[int, tuple[str, str]] = {
+    2: _VALUE,
+    9: _VALUE,
+    11: _LOGIN,
+    13: _RIGHT,
+    14: _VALUE,
+    18: _LOGIN,
+    20: ("no_transactions", "this server has no transactions; a replica set has"),
+    24: _BUSY,
+    26: ("not_found", "the collection does not exist any more"),
+    28: ("bad_value", "a dotted name leads through a value that is not a document"),
+    43: _MEANWHILE,
+    52: _VALUE,
+    53: ("bad_value", "this cannot be the _id of a document"),
+    56: ("bad_value", "a field needs a name"),
+    57: _VALUE,
+    66: ("bad_value", "the _id or shard key of a document cannot change"),
+    91: _LOST,
+    112: _BUSY,
+    121: ("constraint", "the collection's validation rules refuse the document"),
+    166: ("table_not_allowed", "a view cannot be changed; change the collection behind it"),
+    175: _MEANWHILE,
+    189: _LOST,
+    225: _BUSY,
+    246: _BUSY,
+    251: _BUSY,
+    263: ("no_transactions", "the server cannot do this inside of a transaction"),
+    292: _MEMORY,
+    391: _LOGIN,
+    8000: _LOGIN,
+    10003: ("bad_value", "a document of a capped collection cannot change its size"),
+    10058: _LOST,
+    10107: _LOST,
+    10334: ("too_large", "a document would be larger than the 16 MB that MongoDB stores"),
+    11600: _LOST,
+    11602: _LOST,
+    13388: _MEANWHILE,
+    13435: _LOST,
+    13436: _LOST,
+    14031: ("no_space", "the server's disk is full"),
+    16837: _VALUE,
+    17280: ("too_large", "a value is too large for an index of the collection"),
+    17419: ("too_large", "a document would be larger than the 16 MB that MongoDB stores"),
+    17420: ("too_large", "a document would be larger than the 16 MB that MongoDB stores"),
+}
+_DUPLICATE = (11000, 11001, 12582)
+_TIMEOUT = (50, 89, 202, 262)
+_OURS = ("bad_value", "too_large", "table_not_allowed")  # reasons that are about the caller's values
+
+
+class Faults:
+    """A context for work on the server: bounded in time, the driver's errors turned into ours.
+
+    Args:
+        seconds: that the work may take.
+        last_seen: gives what kept each server from answering, None for one that answers.
+
+    Attributes:
+        first: the number of the caller's row that the driver counts as 0, to tell which one is refused.
+    """
+
+    __slots__ = ("_clock", "_last_seen", "_seconds", "first")
+
+    def __init__(self, seconds: float, last_seen: Callable[[], Sequence[BaseException | None]]) -> None:
+        self._seconds = seconds
+        self._last_seen = last_seen
+        self._clock = pymongo.timeout(seconds)
+        self.first = 0
+
+    def __enter__(self) -> Self:
+        self._clock.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._clock.__exit__(kind, error, trace)
+        if isinstance(error, _DRIVERS):
+            raise self.translated(error) from error
+
+    def translated(self, error: BaseException) -> ClitoolError:
+        """Return what to raise for an error of the driver or the server."""
+        if isinstance(error, pymongo.errors.ServerSelectionTimeoutError):
+            return _unreachable(self._last_seen())
+        if isinstance(error, pymongo.errors.BulkWriteError):
+            return self._of_a_row(error.details)
+        if isinstance(error, pymongo.errors.OperationFailure):
+            return self._of_the_server(error.code or 0, error.details or {})
+        if isinstance(error, pymongo.errors.PyMongoError) and error.timeout:
+            return self._too_long()
+        return _of_the_driver(error)
+
+    def _of_a_row(self, details: Mapping[str, Any]) -> ClitoolError:
+        failed = (details.get("writeErrors") or details.get("writeConcernErrors") or [{}])[0]
+        found = self._of_the_server(failed.get("code", 0), failed)
+        if "index" not in failed:
+            return found
+        row = self.first + failed["index"]
+        return type(found)(f"rows[{row}]: {found}", found.reason, **found.details, row=row)
+
+    def _of_the_server(self, code: int, details: Mapping[str, Any]) -> ClitoolError:
+        if code in _TIMEOUT:
+            return self._too_long()
+        if code in _DUPLICATE:
+            keys = listed(details.get("keyPattern") or ())
+            sentence = "a document with the same unique key exists already" + (f" ({keys})" if keys else "")
+            return ExecutionError(sentence, "duplicate_key", vendor_code=code)
+        reason, sentence = _FAULTS.get(code) or _other(code, details)
+        kind = InvalidParams if reason in _OURS else ExecutionError
+        return kind(sentence, reason, vendor_code=code)
+
+    def _too_long(self) -> ExecutionError:
+        return ExecutionError(
+            f"the statement took longer than {self._seconds:.3g} s and was stopped; ask for less", "timeout"
+        )
+
+
+_DRIVERS = (pymongo.errors.PyMongoError, bson.errors.BSONError, OverflowError, UnicodeError)
+
+
+def _other(code: int, details: Mapping[str, Any]) -> tuple[str, str]:
+    name = str(details.get("codeName") or "without a name")[:100]
+    return "database", f"MongoDB reports the error {code} ({name})"
+
+
+def _of_the_driver(error: BaseException) -> ClitoolError:
+    if isinstance(error, pymongo.errors.DocumentTooLarge):
+        return InvalidParams("a document would be larger than the 16 MB that MongoDB stores", "too_large")
+    if isinstance(error, pymongo.errors.AutoReconnect):
+        return ExecutionError("the connection to the server ended in the middle of the call", "connection_lost")
+    if isinstance(error, pymongo.errors.ConfigurationError):
+        return unusable(error)
+    if isinstance(error, pymongo.errors.PyMongoError):
+        return ExecutionError(f"the driver reports {type(error).__name__}", "database")
+    return InvalidParams("MongoDB takes no such value", "bad_value")
+
+
+def _unreachable(last_seen: Sequence[BaseException | None]) -> ExecutionError:
+    errors = [str(error) for error in last_seen if error is not None]
+    if any("SSL" in text or "certificate" in text for text in errors):
+        return ExecutionError(
+            "the server's certificate or encryption is not what the connection string asks for", "tls"
+        )
+    if any("closed" in text or "reset" in text for text in errors):
+        return ExecutionError("the server ends the connection at once; perhaps it wants tls=true", "tls")
+    if len(errors) < len(last_seen):
+        return ExecutionError(
+            "a server answers, but it is no primary of the replica set that the connection string names", "unreachable"
+        )
+    return ExecutionError("the server cannot be reached: nothing answers at its address", "unreachable")
+
+
+def unusable(error: BaseException) -> ExecutionError:
+    """Return what to raise if the driver cannot even begin to connect."""
+    if isinstance(error, OSError):
+        return ExecutionError("a file that the connection string names cannot be read", "tls")
+    text = str(error).lower()
+    if "dns" in text or "srv" in text:
+        return ExecutionError("the name of the cluster cannot be found in the DNS", "unreachable")
+    if "tls" in text or "ssl" in text or "pem" in text:
+        return ExecutionError("the certificates that the connection string names cannot be used", "tls")
+    return ExecutionError("the driver cannot use the connection string", "unreachable")

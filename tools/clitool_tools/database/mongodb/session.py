@@ -1,0 +1,133 @@
+"""The connection to MongoDB for one call: made at the first use, bounded in time, closed without waiting."""
+
+from __future__ import annotations
+
+from clitool.errors import ExecutionError
+from clitool_tools.database.mongodb.driver import pymongo
+from clitool_tools.database.mongodb.faults import Faults, unusable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from clitool.tool import Deadline
+    from clitool_tools.database.mongodb.address import Address
+    from clitool_tools.database.settings import Connection
+
+_SELECTION = 5.0  # seconds to find a server that answers; the driver's own 30 would be the call's end
+_MARGIN = 0.3  # seconds before the call's deadline, to say in our own words what happened
+_SHORTEST = 0.01  # seconds; to the driver, zero means no bound at all
+
+
+class Session:
+    """Servers, account and database of one connection.
+
+    Args:
+        connection: the client's settings for the database.
+        deadline: when the call must be over.
+    """
+
+    def __init__(self, connection: Connection, deadline: Deadline) -> None:
+        self.connection = connection
+        self._deadline = deadline
+        self._client: pymongo.MongoClient[dict[str, Any]] | None = None
+        self._hello: Mapping[str, Any] | None = None
+
+    @property
+    def seconds(self) -> float:
+        """How long a statement that starts now may take."""
+        return max(_SHORTEST, min(self.connection.timeout, self._deadline.remaining() - _MARGIN))
+
+    def faults(self) -> Faults:
+        """Return a context for work on the server: bounded in time, the driver's errors turned into ours."""
+        self._deadline.check()
+        return Faults(self.seconds, self._last_seen)
+
+    def _last_seen(self) -> list[BaseException | None]:
+        if self._client is None:
+            return []
+        return [server.error for server in self._client.topology_description.server_descriptions().values()]
+
+    @property
+    def client(self) -> pymongo.MongoClient[dict[str, Any]]:
+        """The driver's client."""
+        if self._client is None:
+            self._client = self._connect()
+        return self._client
+
+    @property
+    def database(self) -> pymongo.database.Database[dict[str, Any]]:
+        """The database, for use inside of `faults`; the tools reach no other one."""
+        return self.client[self.connection.address.database]
+
+    @property
+    def server(self) -> Mapping[str, Any]:
+        """What the server says about itself (the answer to its command ``hello``)."""
+        if self._hello is None:
+            client = self.client
+            with self.faults():
+                self._hello = client.admin.command("hello")
+        return self._hello
+
+    @property
+    def has_transactions(self) -> bool:
+        """Whether the server is part of a replica set or stands for a sharded cluster; a standalone one has none."""
+        return "setName" in self.server or self.server.get("msg") == "isdbgrid"
+
+    def close(self) -> None:
+        """Close the connection and let the driver's threads end; a server that is gone does not hold it up."""
+        if self._client is not None:
+            with pymongo.timeout(_MARGIN):
+                self._client.close()
+            self._client = None
+
+    def _connect(self) -> pymongo.MongoClient[dict[str, Any]]:
+        address: Address = self.connection.address
+        milliseconds = max(1, int(1000 * min(_SELECTION, self.seconds)))
+        try:
+            client: pymongo.MongoClient[dict[str, Any]] = pymongo.MongoClient(
+                _target(address),
+                serverSelectionTimeoutMS=milliseconds,
+                connectTimeoutMS=milliseconds,
+                serverMonitoringMode="poll",  # one thread and one socket less
+                tz_aware=True,
+                uuidRepresentation="standard",
+                datetime_conversion="datetime_auto",
+                unicode_decode_error_handler="surrogateescape",
+                **_options(address),
+            )
+        except (pymongo.errors.PyMongoError, OSError, ValueError) as error:
+            raise unusable(error) from error
+        if address.options.get("directConnection"):
+            self._require_primary(client)
+        return client
+
+    def _require_primary(self, client: pymongo.MongoClient[dict[str, Any]]) -> None:
+        """Raise `ExecutionError` for a secondary, which may be behind and takes no changes."""
+        self._client = client
+        with self.faults():
+            if not client.is_primary:
+                self.close()
+                raise ExecutionError(
+                    "the server is not the primary of its set; name all of them, or that one", "unreachable"
+                )
+
+
+def _target(address: Address) -> str:
+    """Return a connection string without account and options, so that no error of the driver's can show them."""
+    from urllib.parse import quote
+
+    hosts = ",".join(quote(host, "") if host.startswith("/") else host for host in address.hosts)
+    return f"{address.scheme}{hosts}/{quote(address.database, '')}"
+
+
+def _options(address: Address) -> dict[str, Any]:
+    given = {"appName": "clitool", **address.options}
+    if "tlsCertificateKeyFilePassword" in given:
+        given["tlsCertificateKeyFilePassword"] = given["tlsCertificateKeyFilePassword"].reveal()
+    if address.user:
+        given["username"] = address.user
+    if address.password.reveal():
+        given["password"] = address.password.reveal()
+    return given
