@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         KEYS: tuple[str, ...]
         """The settings that only say where and how to reach the database; those of other engines are refused."""
 
-        def address(self, settings: Mapping[str, Any], origin: Origin, prefix: str) -> Any:  # noqa: ANN401 - a type of the engine's own
+        def locate(self, settings: Mapping[str, Any], origin: Origin, prefix: str) -> Any:  # noqa: ANN401 - a type of the engine's own
             """Return what `connect` opens, from the settings in `KEYS`, without effect; raises `SettingsError`."""
 
         def fold(self, name: str) -> Hashable:

@@ -137,7 +137,7 @@ class Connection:
         self.max_rows: int = values.get("max_rows", 1000)
         self.max_bytes: int = values.get("max_bytes", 1_048_576)
         self.timeout: float = values.get("timeout", 5)
-        self.address: Any = self._module.address(values, origin, prefix)
+        self.address: Any = self._module.locate(values, origin, prefix)
 
     def allows(self, table: str) -> bool:
         """Return whether the table is allowed; the database's own tables never are."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 KEYS: tuple[str, ...] = ("connection_string",)
 
 
-def address(settings: Mapping[str, Any], origin: Origin, prefix: str) -> Address:
+def locate(settings: Mapping[str, Any], origin: Origin, prefix: str) -> Address:
     """Return which servers and which database the settings mean; raises `SettingsError`."""
     from clitool_tools.database.mongodb.address import address as from_settings
 

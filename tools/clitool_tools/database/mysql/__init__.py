@@ -31,7 +31,7 @@ KEYS: tuple[str, ...] = (
 )
 
 
-def address(settings: Mapping[str, Any], origin: Origin, prefix: str) -> Address:
+def locate(settings: Mapping[str, Any], origin: Origin, prefix: str) -> Address:
     """Return which server, user and database the settings mean; raises `SettingsError`."""
     from clitool_tools.database.mysql.address import address as from_settings
 

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from clitool_tools.database.sqlite.database import Database
 
 
-__all__ = ("KEYS", "address", "check", "connect", "fold", "is_reserved", "screen", "screen_pipeline")
+__all__ = ("KEYS", "check", "connect", "fold", "is_reserved", "locate", "screen", "screen_pipeline")
 
 KEYS: tuple[str, ...] = ("connection_string",)
 
 
-def address(settings: Mapping[str, Any], origin: Origin, prefix: str) -> str:
+def locate(settings: Mapping[str, Any], origin: Origin, prefix: str) -> str:
     """Return the absolute path that the connection string names; raises `SettingsError`."""
     from clitool_tools.database.sqlite.location import path
 
