@@ -128,6 +128,9 @@ def _check_texts(values: Mapping[str, Any], prefix: str) -> None:
     for key, value in values.items():
         if isinstance(value, str) and not _is_sound(value):
             raise SettingsError(prefix + key, f"{key!r} holds a character that it cannot have")
+    for key in ("user", "database"):
+        if values[key] != values[key].strip():
+            raise SettingsError(prefix + key, f"{key!r} has a blank at its beginning or end")
 
 
 def _is_sound(text: str) -> bool:

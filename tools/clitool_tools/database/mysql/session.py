@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from clitool_tools.database.mysql.server import Server
     from clitool_tools.database.settings import Connection
 
-_MARGIN = 0.6  # seconds before the call's deadline, to stop a statement and say in our own words what happened
-_GRACE = 0.1  # seconds that the client waits longer than the server, which can stop without losing the connection
+_MARGIN = 0.8  # seconds before the call's deadline, to stop a statement and say in our own words what happened
+_GRACE = 0.2  # seconds that the client waits longer than the server, which can stop without losing the connection
 _GLANCE = 0.005  # seconds to see whether an answer is complete
-_FAREWELL = 0.3  # seconds for what is done for the server's sake when the call is over
+_FAREWELL = 0.5  # seconds for what is done for the server's sake when the call is over
 
 
 class Result:
