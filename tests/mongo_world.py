@@ -15,7 +15,6 @@ from clitool.errors import ClitoolError, report
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pymongo import MongoClient
     from pymongo.collection import Collection
     from pymongo.database import Database
     from services.mongod import Mongod

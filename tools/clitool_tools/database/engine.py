@@ -66,7 +66,10 @@ if TYPE_CHECKING:
             """Return the unique indexes that identify a row, the primary key included."""
 
         def select(self, selection: Selection) -> Iterator[Sequence[Any]]:
-            """Yield rows: the selected columns, then the sort values; at most ``limit + 1``; null sorts first."""
+            """Yield rows: the selected columns, then the sort values; at most ``limit + 1``; null sorts first.
+
+            Where the table is open, yield what `table.OpenTable` says instead.
+            """
 
         def aggregate(self, table: Table, pipeline: Sequence[Any], limit: int) -> Iterator[Sequence[Any]]:
             """Yield the documents, at most ``limit + 1``, of a pipeline that `screen_pipeline` has admitted."""
@@ -93,7 +96,7 @@ if TYPE_CHECKING:
 class Selection:
     """A structured query, checked: nothing in it is the caller's text but bound values."""
 
-    __slots__ = ("after", "columns", "is_total", "limit", "order", "table", "where")
+    __slots__ = ("after", "columns", "is_canonical", "is_total", "limit", "order", "table", "where")
 
     def __init__(
         self,
@@ -112,6 +115,7 @@ class Selection:
         self.limit = limit
         self.is_total = is_total  # whether the order puts every row in its own place, so that a cursor can follow
         self.after: Sequence[Stored] | None = None  # sort values of the row before the first
+        self.is_canonical = False  # whether documents are shown with the type of every value
 
 
 class Statement:

@@ -64,6 +64,29 @@ def collect(
     return page
 
 
+def collect_documents(rows: Iterable[Row], limit: int, max_bytes: int) -> Page:
+    """Take documents until `limit` or `max_bytes` is reached; the first one is always kept.
+
+    Args:
+        rows: each begins with the document as JSON; at least one more than `limit` if there are so many.
+        limit: documents, at least one.
+        max_bytes: size of the documents as ASCII JSON.
+    """
+    from json import JSONEncoder
+
+    encode = JSONEncoder(separators=(",", ":")).encode
+    page = Page()
+    size = 0
+    for row in rows:
+        size += len(encode(row[0])) + 1  # a comma
+        if page.rows and (size > max_bytes or len(page.rows) == limit):
+            page.truncated = True
+            break
+        page.rows.append(row[0])
+        page.last = row
+    return page
+
+
 def _bound(values: Iterable[Any]) -> int | None:
     """Return a size that the values as JSON surely do not exceed, or None if one of them must be shown in another way.
 

@@ -61,6 +61,12 @@ class DatabaseQuery:
                 "maxLength": 16_384,
                 "description": "next_cursor of the page before; the other parameters stay the same",
             },
+            "format": {
+                "type": "string",
+                "enum": ["relaxed", "canonical"],
+                "default": "relaxed",
+                "description": "MongoDB only: canonical Extended JSON names the type of every value",
+            },
             "connection": CONNECTION,
         },
         "required": ["table"],
@@ -83,15 +89,17 @@ class DatabaseQuery:
         order_by: Sequence[str] | None = None,
         limit: int = 100,
         cursor: str | None = None,
+        format: str = "relaxed",  # noqa: A002 - the parameter's name
         connection: str | None = None,
     ) -> Mapping[str, Any]:
-        """Return ``{rows, columns, truncated, next_cursor}``; see the input schema."""
+        """Return ``{rows, columns, truncated, next_cursor}``, and perhaps `hint` if there are none; see the schema."""
         what = self.decide(table=table, connection=connection)
         self.context.touched(**what)
         settings: Connection = self.context.settings[what["connection"]]
         engine: Engine = self.context.connection(settings.name)
         selection = _selection(engine, engine.table(table), columns, where, order_by, min(limit, settings.max_rows))
-        return _Query(engine, settings, selection, [where or {}, order_by or []]).answer(cursor)
+        selection.is_canonical = _is_canonical(selection.table, format)
+        return _query(selection.table)(engine, settings, selection, [where or {}, order_by or []]).answer(cursor)
 
 
 class DatabaseTables:
@@ -157,8 +165,15 @@ class DatabaseDescribe:
         return {**_entry(found), **engine.describe(found)}
 
 
-class _Query:
-    """A selection with what its cursors depend on."""
+class Query:
+    """A selection with what its cursors depend on.
+
+    Args:
+        engine: answers it.
+        settings: of the connection.
+        selection: what is asked.
+        asked: `where` and `order_by` as the caller wrote them.
+    """
 
     def __init__(self, engine: Engine, settings: Connection, selection: Selection, asked: Sequence[object]) -> None:
         self.engine = engine
@@ -167,6 +182,7 @@ class _Query:
         self.asked = asked
 
     def answer(self, cursor: str | None) -> Mapping[str, Any]:
+        """Return the page after `cursor`, or the first one."""
         from clitool_tools.database.page import collect
 
         selection = self.selection
@@ -189,11 +205,13 @@ class _Query:
         }
 
     def position(self, cursor: str) -> Sequence[Any]:
+        """Return the sort values in a cursor; raises `InvalidParams` (bad_cursor)."""
         from clitool_tools.database.cursor import decode
 
         return decode(cursor, self.digest(), len(self.selection.order) if self.selection.is_total else -1)
 
     def next(self, page: Page) -> str | None:
+        """Return the cursor behind a page, or None if the order cannot be continued there."""
         if not self.selection.is_total or page.last is None:
             return None
         from clitool_tools.database.cursor import encode
@@ -201,10 +219,25 @@ class _Query:
         return encode(self.digest(), page.last[len(self.selection.columns) :])
 
     def digest(self) -> str:
+        """Return what tells this query from others."""
         from clitool_tools.database.cursor import digest
 
         columns = [column.name for column in self.selection.columns]
         return digest(self.settings.name, self.selection.table.name, columns, *self.asked)
+
+
+def _query(table: Table) -> type[Query]:
+    if not table.is_open:
+        return Query
+    from clitool_tools.database.document_query import DocumentQuery
+
+    return DocumentQuery
+
+
+def _is_canonical(table: Table, word: str) -> bool:
+    if word == "canonical" and not table.is_open:
+        raise InvalidParams("format is for MongoDB; rows of a SQL database have one format: leave it out")
+    return word == "canonical"
 
 
 def _selection(

@@ -8,7 +8,24 @@ from clitool_tools.database.names import fold, hint, listed, shown
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
-    from typing import Any
+    from typing import Any, Protocol
+
+    from clitool_tools.database.where import Node
+
+    class OpenTable(Protocol):
+        """What only a table has whose rows are documents.
+
+        `select` yields for each of them the document as JSON, its place, and its shape.
+        """
+
+        def packed(self, place: Any) -> str | None:  # noqa: ANN401 - the engine's own
+            """Return what a cursor holds to go on behind a row, or None if the order cannot be continued there."""
+
+        def seen(self, shapes: Iterable[Any]) -> Sequence[dict[str, str]]:
+            """Return name and type of the fields of documents with these shapes."""
+
+        def advice(self, where: Node) -> str | None:
+            """Return what a filter that matches nothing perhaps got wrong."""
 
 
 class Domain:

@@ -93,8 +93,8 @@ class Session:
                 serverMonitoringMode="poll",  # one thread and one socket less
                 tz_aware=True,
                 uuidRepresentation="standard",
-                datetime_conversion="datetime_auto",
-                unicode_decode_error_handler="surrogateescape",
+                datetime_conversion="DATETIME_AUTO",
+                unicode_decode_error_handler="replace",
                 **_options(address),
             )
         except (pymongo.errors.PyMongoError, OSError, ValueError) as error:

@@ -1,0 +1,77 @@
+"""What the server sends, batch by batch: each document as JSON, as it came, and with the types of its fields."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from clitool_tools.database.mongodb.driver import bson
+from clitool_tools.database.mongodb.keyset import KEY
+from clitool_tools.database.mongodb.reader import decoded, documents, entries, whole
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any, TypeAlias
+
+    from clitool_tools.database.mongodb.format import Format
+    from clitool_tools.database.mongodb.table import Shape
+
+    Row: TypeAlias = tuple[dict[str, Any], bytes, Shape]
+
+_NAMES: dict[Any, str] = {
+    float: "double",
+    str: "string",
+    dict: "object",
+    list: "array",
+    bytes: "binData",
+    bson.Binary: "binData",
+    bson.ObjectId: "objectId",
+    bool: "bool",
+    datetime: "date",
+    bson.DatetimeMS: "date",
+    type(None): "null",
+    bson.Regex: "regex",
+    bson.DBRef: "object",
+    bson.Code: "javascript",
+    int: "int",
+    bson.Timestamp: "timestamp",
+    bson.Int64: "long",
+    bson.Decimal128: "decimal",
+    bson.MinKey: "minKey",
+    bson.MaxKey: "maxKey",
+}
+"""What MongoDB itself calls the types, by what the driver's decoder makes of them."""
+
+
+def rows(batches: Iterable[Any], form: Format) -> Iterator[Row]:
+    """Yield each document as JSON, as it came, and its shape; without the values that it was sorted by.
+
+    Args:
+        batches: the bytes of some documents each, as a raw cursor of the driver gives them.
+        form: how values are shown.
+    """
+    for batch in batches:
+        found = decoded(batch)
+        if found is None:
+            yield from (_by_hand(raw, form) for raw in documents(batch))
+            continue
+        for document, raw in zip(found, documents(batch), strict=True):
+            document.pop(KEY, None)
+            yield form.fields(document), raw, (tuple(document), tuple(map(type, document.values())))
+
+
+def _by_hand(raw: bytes, form: Format) -> Row:
+    found = decoded(raw)
+    if found is not None:
+        return next(rows([raw], form))
+    fields = [field for field in entries(raw, form) if field[0] != KEY]
+    return whole(fields), raw, (tuple(str(name) for name, _, _ in fields), tuple(type_ for _, type_, _ in fields))
+
+
+def columns(shapes: Iterable[Shape]) -> list[dict[str, str]]:
+    """Return name and types of the fields of documents with these shapes, in the order in which they appear."""
+    types: dict[str, dict[str, None]] = {}
+    for names, kinds in shapes:
+        for name, kind in zip(names, kinds, strict=True):
+            types.setdefault(name, {})[_NAMES.get(kind, kind)] = None
+    return [{"name": name, "type": "|".join(sorted(found))} for name, found in types.items()]

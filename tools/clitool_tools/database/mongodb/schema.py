@@ -1,0 +1,69 @@
+"""The live schema: which collections and views there are, and what makes their documents unique."""
+
+from __future__ import annotations
+
+from clitool_tools.database.mongodb.table import MongoTable
+from clitool_tools.database.table import Sort, Unique
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    from clitool_tools.database.mongodb.session import Session
+
+_UNAUTHORIZED = 13
+
+
+def collections(session: Session, name: str | None = None) -> dict[str, str]:
+    """Return the type (``collection``, ``view``, ``timeseries``) of each collection that the account may use, by name.
+
+    With `nameOnly` and `authorizedCollections` the server answers also accounts with rights on a few collections.
+    """
+    command: dict[str, Any] = {"listCollections": 1, "nameOnly": True, "authorizedCollections": True}
+    if name is not None:
+        command["filter"] = {"name": {"$eq": name}}
+    with session.faults():
+        found = session.database.cursor_command(command)
+        return {each["name"]: each.get("type", "collection") for each in found}
+
+
+def find(session: Session, name: str) -> MongoTable | None:
+    """Return the collection or view of exactly this name, or None."""
+    type_ = collections(session, name).get(name)
+    return None if type_ is None else MongoTable(name, type_)
+
+
+def order(table: MongoTable) -> Sequence[Sort] | None:
+    """Return the order by `_id`, or None where it is not unique: in views and time series."""
+    return [Sort(table.column("_id"))] if table.type == "collection" else None
+
+
+def uniques(session: Session, table: MongoTable) -> Iterator[Unique]:
+    """Yield the unique indexes that identify a document by comparing its fields byte by byte, `_id` first.
+
+    Partial and sparse indexes leave documents out, and one with a collation takes different texts for the same.
+    """
+    if table.type != "collection":
+        return
+    yield Unique([Sort(table.column("_id"))])
+    for index in indexes(session, table) or ():
+        names = list(index["key"])
+        if index.get("unique") and names != ["_id"] and _is_plain(index) and all(map(table.has, names)):
+            yield Unique([Sort(table.column(name)) for name in names])
+
+
+def _is_plain(index: Mapping[str, Any]) -> bool:
+    is_whole = not any(index.get(word) for word in ("sparse", "partialFilterExpression", "collation"))
+    return is_whole and all(direction in (1, -1) for direction in index["key"].values())
+
+
+def indexes(session: Session, table: MongoTable) -> list[Mapping[str, Any]] | None:
+    """Return the indexes as the server describes them, or None if the account may not list them."""
+    try:
+        with session.faults():
+            return list(session.database[table.name].list_indexes())
+    except Exception as error:
+        if getattr(error.__cause__, "code", None) == _UNAUTHORIZED:
+            return None
+        raise

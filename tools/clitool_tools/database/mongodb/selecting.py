@@ -1,0 +1,70 @@
+"""Structured queries: one `find`, built from what was checked, whose documents are shown as they arrive."""
+
+from __future__ import annotations
+
+from clitool.errors import InvalidParams
+from clitool_tools.database.mongodb.condition import SIMPLE, condition
+from clitool_tools.database.mongodb.format import CANONICAL, RELAXED
+from clitool_tools.database.mongodb.keyset import KEY, after
+from clitool_tools.database.mongodb.rows import rows
+from clitool_tools.database.names import shown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from clitool_tools.database.engine import Selection
+    from clitool_tools.database.mongodb.rows import Row
+    from clitool_tools.database.mongodb.session import Session
+    from clitool_tools.database.table import Sort
+
+_BATCH = 1000  # documents; the server also ends a batch at 16 MB
+
+
+def select(session: Session, selection: Selection) -> Iterator[Row]:
+    """Yield at most ``limit + 1`` documents as JSON, as they came, and their shapes."""
+    sorts = _sorts(selection)
+    filters = [] if selection.where is None else [condition(selection.where)]
+    if selection.after is not None:
+        filters.append(after(sorts, selection.after[0]))
+    with session.faults():
+        cursor = session.database[selection.table.name].find_raw_batches(
+            {"$and": filters} if filters else {},
+            _projection(selection, sorts),
+            sort=[(sort.column.name, -1 if sort.descending else 1) for sort in sorts] or None,
+            limit=selection.limit + 1,
+            batch_size=min(selection.limit + 1, _BATCH),
+            collation=None if selection.table.is_view else SIMPLE,  # a view has its own, which cannot be another one
+        )
+        with cursor:
+            yield from rows(iter(cursor), CANONICAL if selection.is_canonical else RELAXED)
+
+
+def _sorts(selection: Selection) -> list[Sort]:
+    """Return the order, each field once: where it is named first decides."""
+    found: dict[str, Sort] = {}
+    for sort in selection.order:
+        found.setdefault(sort.column.name, sort)
+    return list(found.values())
+
+
+def _projection(selection: Selection, sorts: list[Sort]) -> dict[str, Any] | None:
+    """Return which fields to send: what is asked for, and the sort values if they are needed and not among it."""
+    names = [column.name for column in selection.columns]
+    _require_apart(names)
+    fields: dict[str, Any] = dict.fromkeys(names, 1)
+    if names and not any(name == "_id" or name.startswith("_id.") for name in names):
+        fields["_id"] = 0
+    is_shown = not names or "_id" in names
+    if selection.is_total and not (is_shown and [sort.column.name for sort in sorts] == ["_id"]):
+        fields[KEY] = {"$meta": "sortKey"}
+    return fields or None
+
+
+def _require_apart(names: list[str]) -> None:
+    """Raise `InvalidParams` if one field that is asked for lies in another one."""
+    for name in names:
+        for other in names:
+            if name.startswith(other + "."):
+                raise InvalidParams(f"columns names {shown(other)} and {shown(name)}, which is a part of it")
