@@ -107,6 +107,7 @@ class Connection:
         address: what the engine opens, of the engine's own type; may hold a secret, so never in an error.
         tables: allowed names by what the engine's `fold` makes of them, or None for all.
         side_effects: folded names that triggers and cascades may reach.
+        listed_tables, listed_effects: both as they are written, for an engine that asks again, exactly.
         max_rows, max_bytes: of one answer.
         timeout: seconds for one statement.
         protected: absolute paths that no tool may reach.
@@ -115,6 +116,8 @@ class Connection:
     __slots__ = (
         "_module",
         "address",
+        "listed_effects",
+        "listed_tables",
         "max_bytes",
         "max_rows",
         "name",
@@ -134,6 +137,8 @@ class Connection:
         self.tables = _allowed(values["allowed_tables"], prefix + "allowed_tables", self._module)
         effects = _names(values.get("allow_side_effects", []), prefix + "allow_side_effects", self._module)
         self.side_effects = effects.keys()
+        self.listed_tables: tuple[str, ...] = () if self.tables is None else tuple(values["allowed_tables"])
+        self.listed_effects: tuple[str, ...] = tuple(values.get("allow_side_effects", ()))
         self.max_rows: int = values.get("max_rows", 1000)
         self.max_bytes: int = values.get("max_bytes", 1_048_576)
         self.timeout: float = values.get("timeout", 5)
