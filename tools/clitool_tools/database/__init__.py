@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clitool.family import Family
+from clitool_tools.database.aggregating import DatabaseAggregate
 from clitool_tools.database.changing import DatabaseDelete, DatabaseUpdate
 from clitool_tools.database.engine import module
 from clitool_tools.database.reading import DatabaseDescribe, DatabaseQuery, DatabaseTables
@@ -44,6 +45,7 @@ family = Family(
         DatabaseUpdate,
         DatabaseDelete,
         DatabaseSql,
+        DatabaseAggregate,
     ),
     settings_schema=SETTINGS_SCHEMA,
     settings_required=True,

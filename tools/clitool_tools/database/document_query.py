@@ -31,7 +31,7 @@ class DocumentQuery(Query):
         if cursor is not None:
             selection.after = self.position(cursor)
         shapes: dict[Any, None] = {}
-        rows = _noting(self.engine.select(selection), shapes)
+        rows = noting(self.engine.select(selection), shapes)
         page = collect_documents(rows, selection.limit, self.settings.max_bytes)
         advice = None if page.rows or selection.where is None else self.table.advice(selection.where)
         return {
@@ -58,7 +58,7 @@ class DocumentQuery(Query):
         return None if text is None else encode(self.digest(), [text])
 
 
-def _noting(rows: Iterator[Sequence[Any]], shapes: dict[Any, None]) -> Iterable[Sequence[Any]]:
+def noting(rows: Iterator[Sequence[Any]], shapes: dict[Any, None]) -> Iterable[Sequence[Any]]:
     """Yield the rows and note the shape of each that was taken: whoever asks for the next one has kept the last."""
     for row in rows:
         yield row

@@ -73,9 +73,9 @@ class Database:
 
     def aggregate(self, table: Table, pipeline: Sequence[Any], limit: int) -> Iterator[Sequence[Any]]:
         """Yield the documents of a pipeline."""
-        from clitool_tools.database.mongodb.pipeline import aggregate
+        from clitool_tools.database.mongodb.aggregation import aggregate
 
-        return aggregate(self, _own(table), pipeline, limit)
+        return aggregate(self.session, _own(table), pipeline, limit)
 
     def insert(self, table: Table, rows: Sequence[Mapping[Column, Stored]]) -> Mapping[str, Any]:
         """Insert all documents or none."""
