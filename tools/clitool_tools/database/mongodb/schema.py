@@ -42,7 +42,8 @@ def order(table: MongoTable) -> Sequence[Sort] | None:
 def uniques(session: Session, table: MongoTable) -> Iterator[Unique]:
     """Yield the unique indexes that identify a document by comparing its fields byte by byte, `_id` first.
 
-    Partial and sparse indexes leave documents out, and one with a collation takes different texts for the same.
+    Partial and sparse indexes leave documents out, and one with a collation takes different texts for the same. Two
+    fields inside of one array (``items.a`` and ``items.b``) may be found in different elements of it.
     """
     if table.type != "collection":
         return
@@ -55,7 +56,8 @@ def uniques(session: Session, table: MongoTable) -> Iterator[Unique]:
 
 def _is_plain(index: Mapping[str, Any]) -> bool:
     is_whole = not any(index.get(word) for word in ("sparse", "partialFilterExpression", "collation"))
-    return is_whole and all(direction in (1, -1) for direction in index["key"].values())
+    is_apart = len({name.partition(".")[0] for name in index["key"]}) == len(index["key"])
+    return is_whole and is_apart and all(direction in (1, -1) for direction in index["key"].values())
 
 
 def indexes(session: Session, table: MongoTable) -> list[Mapping[str, Any]] | None:
