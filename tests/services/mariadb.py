@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from services.certificates import Authority, Certificate
 
 _USER = "mysql"  # the server refuses to run as root
-_FAST = ("--skip-log-bin", "--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=32M", "--skip-name-resolve")
+# What was committed outlives the server's process, though not the machine.
+_FAST = ("--skip-log-bin", "--innodb-flush-log-at-trx-commit=2", "--innodb-buffer-pool-size=32M", "--skip-name-resolve")
 
 
 class MariaDB:
@@ -57,6 +58,11 @@ class MariaDB:
     def restart(self) -> None:
         """Start it again after its process was ended; nothing that was committed is lost."""
         self.process = self._start()
+
+    def show(self, certificate: Certificate) -> None:
+        """Show new connections another certificate, of the same or another authority."""
+        self._place(certificate)
+        self.run("FLUSH SSL")
 
     def stop(self) -> None:
         """End it and remove its folder."""
@@ -114,14 +120,15 @@ class MariaDB:
     def _encryption(self, certificate: Certificate | None) -> list[str]:
         if self.authority is None:
             return ["--skip-ssl"]
-        certificate = certificate or self.authority.issue(self.folder.name)
-        placed = []
-        for source in (self.authority.path, certificate.path, certificate.key):
-            copy = shutil.copy(source, self.folder)
+        self._place(certificate or self.authority.issue(self.folder.name))
+        return [f"--ssl-{what}={self.folder / what}" for what in ("ca", "cert", "key")]
+
+    def _place(self, certificate: Certificate) -> None:
+        authority = self.authority or certificate
+        for source, name in ((authority.path, "ca"), (certificate.path, "cert"), (certificate.key, "key")):
+            shutil.copy(source, self.folder / name)
             if _as_user():
-                shutil.chown(copy, _USER)
-            placed.append(copy)
-        return [f"--ssl-{what}={path}" for what, path in zip(("ca", "cert", "key"), placed, strict=True)]
+                shutil.chown(self.folder / name, _USER)
 
     def _start(self) -> Process:
         return Process(self._argv, self.folder / "log", self._answers)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+from contextlib import suppress
 from time import monotonic
 
 TYPE_CHECKING = False
@@ -80,8 +81,9 @@ class ClockedSocket:
         return getattr(self._socket, "version", str)() or ""
 
     def shutdown(self, how: int) -> None:
-        """End the conversation."""
-        self._socket.shutdown(how)
+        """End the conversation, if the other side has not done so."""
+        with suppress(OSError):
+            self._socket.shutdown(how)
 
     def close(self) -> None:
         """Close the socket."""

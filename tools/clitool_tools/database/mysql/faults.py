@@ -56,8 +56,8 @@ def translated(error: DriverError, timeout: float, row: int | None = None) -> Cl
     return _made(sentence, reason, error, row)
 
 
-def unreachable(error: DriverError) -> ClitoolError:
-    """Return what to raise for an error while connecting and logging in."""
+def unreachable(error: DriverError, *, in_plain: bool = False) -> ClitoolError:
+    """Return what to raise for an error while connecting and logging in; `in_plain` if that was not encrypted."""
     if error.kind == "tls":
         what = f"the server's certificate {_CERTIFICATES.get(error.code, _UNTRUSTED)}"
         return ExecutionError(_TLS.get(error.text, what), "tls")
@@ -67,6 +67,8 @@ def unreachable(error: DriverError) -> ClitoolError:
         return ExecutionError(_UNREACHABLE[error.kind], "unreachable")
     if error.code == 1044:
         return _made("the account may not use the database that the settings name", "permission", error)
+    if error.code == 1045 and in_plain:  # what MariaDB says if it is the encryption that it misses
+        return _made(f"{FAULTS[1045][0]}, or asks for an encrypted connection; see 'ssl_mode'", "login_failed", error)
     return translated(error, 0)
 
 

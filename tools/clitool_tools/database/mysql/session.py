@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager, suppress
 
-from clitool.errors import ClitoolError, ExecutionError
+from clitool.errors import ClitoolError, ExecutionError, InvalidParams
 from clitool_tools.database.mysql import driver
 from clitool_tools.database.mysql.clock import Clock
 from clitool_tools.database.mysql.driver import DriverError
@@ -186,16 +186,22 @@ class Session:
     def _connect(self, *, reads_only: bool) -> None:
         seconds = self.seconds
         self._clock.wind(seconds)
+        address = self._connection.address
         try:
-            wire = driver.connect(self._connection.address, self._clock)
+            wire = driver.connect(address, self._clock)
         except DriverError as error:
-            raise unreachable(error) from None
+            in_plain = address.ssl_mode == "DISABLED" and not address.socket
+            raise unreachable(error, in_plain=in_plain) from None
         self._wire = wire
         try:
             self._send(wire, pin(wire.version, seconds, reads_only=reads_only))
             self._look(wire)
-        except BaseException:
+        except BaseException as error:
             self._drop()
+            if isinstance(error, InvalidParams):  # nothing of it was the caller's
+                raise ExecutionError(
+                    "the server lacks what this program needs: it must be MariaDB 10 or MySQL 8, or later", "database"
+                ) from None
             raise
 
     def _look(self, wire: Wire) -> None:
