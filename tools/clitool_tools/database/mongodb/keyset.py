@@ -48,7 +48,8 @@ _FAMILIES: tuple[tuple[tuple[str, ...], tuple[type, ...]], ...] = (
     (("maxKey",), ()),
 )
 _RANKS = {type_: rank for rank, (_, types) in enumerate(_FAMILIES) for type_ in types}
-_UNDEFINED = 1
+_UNDEFINED, _NULL, _NUMBER = 1, 2, 3
+_DOWNWARDS = {"$lt": "$gt", "$lte": "$gte"}
 
 
 def packed(document: bytes) -> str | None:
@@ -78,11 +79,17 @@ def after(sorts: Sequence[Sort], text: str) -> dict[str, Any]:
     if len(ranks) != len(sorts):
         raise InvalidParams("the cursor is damaged; start again without one", "bad_cursor")
     steps = [_Step(sort, value, rank) for sort, value, rank in zip(sorts, values, ranks, strict=True)]
-    return {"$or": [_one_way(steps[: position + 1]) for position in range(len(steps))]}
+    ways = [_one_way(steps[: position + 1]) for position in range(len(steps))]
+    return {"$and": [*steps[0].not_beyond("$lt"), {"$or": ways}]}
 
 
 def _decoded(value: Any) -> Any:  # noqa: ANN401 - from any JSON value to any BSON value
-    return _Empty() if value == _EMPTY else decode(value)
+    if value == _EMPTY:
+        return _Empty()
+    found = decode(value)
+    if isinstance(found, bson.Decimal128) and found.to_decimal().is_nan():
+        return float("nan")  # which is the same to the server, and unequal to itself as that
+    return found
 
 
 class _Empty:
@@ -114,13 +121,22 @@ class _Step:
 
     def later(self) -> list[dict[str, Any]]:
         """Return what holds for documents with a later value here."""
-        return [{"$nor": [*self._equal(), *self._passed()]}]
+        return [*self.not_beyond("$lte"), {"$nor": [*self._equal(), *self._passed()]}]
+
+    def not_beyond(self, operator: str) -> list[dict[str, Any]]:
+        """Return what follows for the value's own family; said once more, in words for which the server uses an index.
+
+        Args:
+            operator: for an ascending order.
+        """
+        if self.rank <= _NULL or self.value != self.value:
+            return []
+        return [{self.path: {"$not": {_DOWNWARDS[operator] if self.descending else operator: self.value}}}]
 
     def _passed(self) -> Iterator[dict[str, Any]]:
         """Yield what holds for documents with an element that comes before the value."""
         ranks = range(self.rank + 1, len(_FAMILIES)) if self.descending else range(self.rank)
-        operator = "$gt" if self.descending else "$lt"
-        yield from self._beyond(operator)
+        yield from self._beyond("$gt" if self.descending else "$lt")
         names = [name for rank in ranks for name in _FAMILIES[rank][0]]
         if "array" in names:
             names.remove("array")
@@ -128,25 +144,36 @@ class _Step:
         if "undefined" in names:
             yield {self.path: {"$size": 0}}
         if "null" in names:
-            yield {self.path: {"$eq": None}}
+            yield from self._null()
         if names:
             yield {self.path: {"$type": names}}
 
     def _beyond(self, operator: str) -> Iterator[dict[str, Any]]:
         """Yield what holds for documents with an element of the same family that lies above or below the value."""
-        if self.rank <= 2:
+        if self.rank <= _NULL:
             return
         if self.value != self.value:  # NaN lies below all numbers
             if operator == "$gt":
                 yield {self.path: {"$gte": -_INFINITY}}
             return
         yield {self.path: {operator: self.value}}
-        if operator == "$lt" and self.rank == 3:
+        if operator == "$lt" and self.rank == _NUMBER:
             yield {self.path: {"$eq": float("nan")}}
 
     def _equal(self) -> Iterator[dict[str, Any]]:
         if isinstance(self.value, _Empty):
             yield {self.path: {"$size": 0}}
             yield {self.path: {"$type": "undefined"}}
+        elif self.value is None:
+            yield from self._null()
         else:
             yield {self.path: {"$eq": self.value}}
+
+    def _null(self) -> Iterator[dict[str, Any]]:
+        """Yield what holds for documents with null here, or nothing: also where the path ends in an array's element."""
+        yield {self.path: {"$eq": None}}
+        parts = self.path.split(".")
+        for end in range(1, len(parts)):
+            before = ".".join(parts[:end])
+            yield {before: {"$size": 0}}
+            yield {before: {"$elemMatch": {"$not": {"$type": "object"}}}}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Row: TypeAlias = tuple[dict[str, Any], bytes, Shape]
 
-_NAMES: dict[Any, str] = {
+NAMES: dict[Any, str] = {
     float: "double",
     str: "string",
     dict: "object",
@@ -73,5 +73,5 @@ def columns(shapes: Iterable[Shape]) -> list[dict[str, str]]:
     types: dict[str, dict[str, None]] = {}
     for names, kinds in shapes:
         for name, kind in zip(names, kinds, strict=True):
-            types.setdefault(name, {})[_NAMES.get(kind, kind)] = None
+            types.setdefault(name, {})[NAMES.get(kind, kind)] = None
     return [{"name": name, "type": "|".join(sorted(found))} for name, found in types.items()]

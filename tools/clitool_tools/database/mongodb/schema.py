@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from clitool.errors import ExecutionError
 from clitool_tools.database.mongodb.table import MongoTable
 from clitool_tools.database.table import Sort, Unique
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from clitool_tools.database.mongodb.session import Session
@@ -62,10 +63,21 @@ def _is_plain(index: Mapping[str, Any]) -> bool:
 
 def indexes(session: Session, table: MongoTable) -> list[Mapping[str, Any]] | None:
     """Return the indexes as the server describes them, or None if the account may not list them."""
+    return _unless_unauthorized(session, lambda: list(session.database[table.name].list_indexes()))
+
+
+def options(session: Session, table: MongoTable) -> Mapping[str, Any] | None:
+    """Return how the collection was made (a view's `viewOn`, `validator` …), or None if the account may not know."""
+    command = {"listCollections": 1, "filter": {"name": {"$eq": table.name}}}
+    found = _unless_unauthorized(session, lambda: list(session.database.cursor_command(command)))
+    return None if not found else found[0].get("options", {})
+
+
+def _unless_unauthorized(session: Session, ask: Callable[[], list[Any]]) -> list[Any] | None:
     try:
         with session.faults():
-            return list(session.database[table.name].list_indexes())
-    except Exception as error:
-        if getattr(error.__cause__, "code", None) == _UNAUTHORIZED:
+            return ask()
+    except ExecutionError as error:
+        if error.details.get("vendor_code") == _UNAUTHORIZED:
             return None
         raise
