@@ -1,0 +1,116 @@
+"""A SELECT of the caller's own: judged by its text, tokens, tree and tables, then run as the caller wrote it.
+
+Behind that stand a session that can change nothing, and what the server grants its account.
+"""
+
+from __future__ import annotations
+
+from clitool.errors import ClitoolError, DriverMissing, ExecutionError, InvalidParams
+from clitool_tools.database.engine import Statement
+from clitool_tools.database.mysql import fold, functions, schema
+from clitool_tools.database.mysql.parameters import bind
+from clitool_tools.database.mysql.screening import screen
+from clitool_tools.database.mysql.values import readers
+from clitool_tools.database.names import hint, listed, shown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Generator, Mapping, Sequence
+    from typing import Any
+
+    from clitool_tools.database.mysql.lexer import Source
+    from clitool_tools.database.mysql.scopes import Reference
+    from clitool_tools.database.mysql.session import Session
+    from clitool_tools.database.settings import Connection
+    from clitool_tools.database.values import Stored
+
+    Params = Sequence[Stored] | Mapping[str, Stored]
+
+
+def admit(session: Session, connection: Connection, sql: str, params: Params) -> Statement:
+    """Return a caller's SELECT that may run; it starts when its names or rows are asked for."""
+    source = screen(sql)
+    found = judge(source)
+    for reference in found:
+        _check_name(connection, source, reference)
+    text = bind(source, params)
+    session.read()
+    functions.check_shadowed(session, source)
+    return Statement(_reached(session, connection, source, found), _rows(session, text))
+
+
+def judge(source: Source) -> list[Reference]:
+    """Return the tables that a statement reads, without a server.
+
+    Raises:
+        InvalidParams: it is not one SELECT of which all is known to be harmless but its tables.
+        DriverMissing: sqlglot is not installed.
+    """
+    try:
+        from clitool_tools.database.mysql import scopes, syntax
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != "sqlglot":
+            raise
+        raise DriverMissing("sqlglot", "clitool-convention[mysql]") from None
+    tree = syntax.parse(source)
+    functions.check(source, scopes.aliases(tree))
+    syntax.check_parts(tree, source)
+    return scopes.references(tree, source)
+
+
+def _check_name(connection: Connection, source: Source, reference: Reference) -> None:
+    """Refuse, before a server is asked, what is not allowed by any rule of names."""
+    if reference.database and fold(reference.database) != fold(connection.address.database):
+        raise _elsewhere(source, reference)
+    if not connection.allows(reference.name):
+        raise _forbidden(connection, source, reference)
+
+
+def _reached(session: Session, connection: Connection, source: Source, found: Sequence[Reference]) -> set[str]:
+    """Return the tables by the names that the server has for them; by its rule of names each must be allowed."""
+    live = [name for name, _ in schema.names(session)] if found else []
+    reached = set()
+    for reference in found:
+        if reference.database and not schema.is_named(session, connection.address.database, reference.database):
+            raise _elsewhere(source, reference)
+        if not schema.allows(session, connection, reference.name):
+            raise _forbidden(connection, source, reference)
+        names = [name for name in live if schema.is_named(session, name, reference.name)]
+        if not names:
+            raise ExecutionError(
+                f"the database has no table {shown(reference.name)}{hint(reference.name, [])}", "not_found"
+            )
+        reached.update(names)
+    return reached
+
+
+def _rows(session: Session, text: str) -> Generator[Sequence[Any], None, None]:
+    """Yield the list of column names, then the rows."""
+    session.read()  # again, if the connection was lost meanwhile
+    result = session.run(text)
+    try:
+        yield [field.name for field in result.fields]
+        reads = readers(result.fields)
+        for row in result.rows():
+            yield [None if raw is None else read(raw) for read, raw in zip(reads, row, strict=True)]
+    finally:
+        result.close()
+
+
+def _forbidden(connection: Connection, source: Source, reference: Reference) -> ClitoolError:
+    """Return the refusal of a table; the same whether it exists or not."""
+    allowed = "" if connection.tables is None else f": {listed(connection.listed_tables)}"
+    return InvalidParams(
+        f"the statement reads {shown(reference.name)} ({source.place(reference.start)}), which is not in allowed_tables"
+        f"{allowed}",
+        "table_not_allowed",
+    )
+
+
+def _elsewhere(source: Source, reference: Reference) -> ClitoolError:
+    name = shown(f"{reference.database}.{reference.name}")
+    return InvalidParams(
+        f"the statement reads {name} ({source.place(reference.start)}), which is not in this client's database;"
+        " database_tables and database_describe tell about its tables",
+        "table_not_allowed",
+    )
