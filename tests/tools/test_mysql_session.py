@@ -229,7 +229,9 @@ def answers(talk: Conversation, reads_only: str, modes: str, charset: str = "utf
     talk.let_in()
     while query := talk.hear():
         if query[1:].startswith(b"SELECT @@version"):
-            talk.rows(("10.11.19-MariaDB", "0", modes, reads_only, "7", charset, "utf8mb4", "utf8mb4", "+00:00", "1"))
+            talk.rows(
+                ("10.11.19-MariaDB", "0", modes, reads_only, "7", "999", charset, "utf8mb4", "utf8mb4", "+00:00", "1")
+            )
         else:
             talk.say(OK)
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _TRANSIENT = (1020, 1205, 1213, 1412, 1615, 3101)  # may go well the next time, from the beginning of the transaction
 
+_ACCESS_DENIED = 1045
+
 # A certificate's fault by OpenSSL's number (https://docs.openssl.org/master/man3/X509_STORE_CTX_get_error/).
 _CERTIFICATES = {
     9: "is not valid yet",
@@ -52,8 +54,9 @@ def translated(error: DriverError, timeout: float, row: int | None = None) -> Cl
         )
     if error.kind != "server":
         return ExecutionError("the connection to the server ended in the middle", "connection_lost")
-    sentence, reason = _known(error)
-    return _made(sentence, reason, error, row)
+    if error.code == _ACCESS_DENIED:  # also for a statement that reads or writes files
+        return _made(*FAULTS[1227], error, row)
+    return _made(*_known(error), error, row)
 
 
 def unreachable(error: DriverError, *, in_plain: bool = False) -> ClitoolError:
@@ -65,11 +68,12 @@ def unreachable(error: DriverError, *, in_plain: bool = False) -> ClitoolError:
         return _login(error.text)
     if error.kind != "server":
         return ExecutionError(_UNREACHABLE[error.kind], "unreachable")
+    sentence, reason = _known(error)
     if error.code == 1044:
-        return _made("the account may not use the database that the settings name", "permission", error)
-    if error.code == 1045 and in_plain:  # what MariaDB says if it is the encryption that it misses
-        return _made(f"{FAULTS[1045][0]}, or asks for an encrypted connection; see 'ssl_mode'", "login_failed", error)
-    return translated(error, 0)
+        sentence = "the account may not use the database of the settings, or there is none"
+    elif error.code == _ACCESS_DENIED and in_plain:  # what MariaDB says if it is the encryption that it misses
+        sentence += ", or asks for an encrypted connection; see 'ssl_mode'"
+    return _made(sentence, reason, error)
 
 
 def is_transient(error: ClitoolError) -> bool:
@@ -116,6 +120,8 @@ _NAMED = {
     1054: ("Unknown column '", "' in "),
     1052: ("Column '", "' in "),
     1364: ("Field '", "' doesn't have a default value"),
+    3819: ("Check constraint '", "' is violated"),
+    4025: ("CONSTRAINT `", "` failed for "),
 }
 _AT_COLUMN = (1264, 1265, 1292, 1366, 1406)
 
@@ -127,7 +133,8 @@ def _name(code: int, text: str) -> str:
     if code in (1062, 1586):
         return _last(text.rpartition(" for key ")[2])
     if code in _AT_COLUMN:
-        return _last(text.rpartition(" at row ")[0].rpartition(" for column ")[2])
+        before, _, number = text.rpartition(" at row ")
+        return _last(before.rpartition(" for column ")[2]) if number.isdecimal() else ""  # else a value ends the text
     return ""
 
 

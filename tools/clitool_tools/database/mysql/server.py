@@ -47,10 +47,21 @@ class Server:
         sql_mode: in force in the session.
         reads_only: whether the session's transactions can change nothing.
         id: the number by which another connection can kill this one.
+        max_packet: bytes that a statement must not reach.
         tls: the version of TLS in use, or empty.
     """
 
-    __slots__ = ("id", "kind", "lower_case_table_names", "reads_only", "sql_mode", "text", "tls", "version")
+    __slots__ = (
+        "id",
+        "kind",
+        "lower_case_table_names",
+        "max_packet",
+        "reads_only",
+        "sql_mode",
+        "text",
+        "tls",
+        "version",
+    )
 
     def __init__(self, row: Row, tls: str) -> None:
         self.text = _text(row[0])
@@ -60,6 +71,7 @@ class Server:
         self.sql_mode = frozenset(_text(row[2]).split(","))
         self.reads_only = _text(row[3]) == "1"
         self.id = int(_text(row[4]))
+        self.max_packet = int(_text(row[5]))
         self.tls = tls
 
 
@@ -101,8 +113,9 @@ def look(text: str) -> str:
     """Return the statement that asks for what `seen` takes."""
     return (
         f"SELECT @@version, @@lower_case_table_names, @@session.sql_mode, @@session.{_prefix(text)}_read_only,"
-        " CONNECTION_ID(), @@session.character_set_client, @@session.character_set_connection,"
-        " @@session.character_set_results, @@session.time_zone, @@session.autocommit"
+        " CONNECTION_ID(), @@session.max_allowed_packet, @@session.character_set_client,"
+        " @@session.character_set_connection, @@session.character_set_results,"
+        " @@session.time_zone, @@session.autocommit"
     )
 
 
@@ -111,8 +124,8 @@ def seen(row: Row, tls: str) -> Server:
     server = Server(row, tls)
     is_pinned = (
         server.sql_mode - {_OWNERS_CHOICE} == set(_MODES)
-        and row[5:8] == (b"utf8mb4",) * 3
-        and row[8:10] == (b"+00:00", b"1")
+        and row[6:9] == (b"utf8mb4",) * 3
+        and row[9:11] == (b"+00:00", b"1")
     )
     if not is_pinned:
         raise ExecutionError(

@@ -8,6 +8,7 @@ from clitool.errors import ClitoolError, ExecutionError, InvalidParams
 from clitool_tools.database.mysql import driver
 from clitool_tools.database.mysql.clock import Clock
 from clitool_tools.database.mysql.driver import DriverError
+from clitool_tools.database.mysql.fault_table import TOO_LARGE
 from clitool_tools.database.mysql.faults import translated, unreachable
 from clitool_tools.database.mysql.server import look, pin, seen
 
@@ -223,12 +224,19 @@ class Session:
     def _send(self, wire: Wire, sql: str, row: int | None = None) -> Reply:
         if self._result is not None and self._result.is_open:
             raise TypeError("the rows of the last statement are still to be read")
+        self._check_size(sql)
         self._allowed = self.seconds
         self._clock.wind(self._allowed + _GRACE)
         try:
             return wire.query(sql)
         except DriverError as error:
             raise self.fault(error, row) from None
+
+    def _check_size(self, sql: str) -> None:
+        """Raise `InvalidParams` (too_large) for what the server would only answer by hanging up."""
+        most = self._server.max_packet if self._server is not None else len(sql) * 4 + 1
+        if len(sql) * 4 >= most and len(sql.encode()) >= most:  # a character has at most 4 bytes
+            raise InvalidParams(TOO_LARGE, "too_large")
 
     def _commit(self) -> None:
         wire, _ = self._opened()
