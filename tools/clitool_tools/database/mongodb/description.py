@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 
+from clitool.errors import ExecutionError
+from clitool_tools.database.mongodb.faults import MEMORY
 from clitool_tools.database.mongodb.format import RELAXED
 from clitool_tools.database.mongodb.schema import indexes, options
 from clitool_tools.database.mongodb.survey import Survey
@@ -49,17 +51,26 @@ def describe(database: Database, table: MongoTable) -> dict[str, Any]:
 
 
 def _survey(session: Session, table: MongoTable) -> Survey:
+    """Return what a random sample has; what the first documents have if the server has not the memory for one."""
+    try:
+        return _counted(session, table, {"$sample": {"size": _SAMPLE}})
+    except ExecutionError as error:
+        if error.details.get("vendor_code") not in MEMORY:
+            raise
+    return _counted(session, table, {"$limit": _SAMPLE})
+
+
+def _counted(session: Session, table: MongoTable, stage: dict[str, Any]) -> Survey:
     survey = Survey()
     size = 0
-    with session.faults():
-        pipeline = [{"$sample": {"size": _SAMPLE}}]
-        with session.database[table.name].aggregate_raw_batches(pipeline, allowDiskUse=True) as batches:
-            for batch in batches:
-                survey.add(batch)
-                size += len(batch)
-                if size > _SAMPLE_BYTES:
-                    survey.is_complete = False
-                    break
+    collection = session.database[table.name]
+    with session.faults(), collection.aggregate_raw_batches([stage], allowDiskUse=False) as batches:
+        for batch in batches:
+            survey.add(batch)
+            size += len(batch)
+            if size > _SAMPLE_BYTES:
+                survey.is_complete = False
+                break
     return survey
 
 
@@ -98,8 +109,12 @@ def _validator(given: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any JSON valu
 def _sources(database: Database, given: Mapping[str, Any] | None) -> list[str | None] | None:
     if given is None:
         return None
-    names = dict.fromkeys((given["viewOn"], *_named(given.get("pipeline", []))))
-    return [name if database.connection.allows(name) else None for name in names]
+    return [name if database.connection.allows(name) else None for name in sources(given)]
+
+
+def sources(given: Mapping[str, Any]) -> list[str]:
+    """Return the collections and views that a view reads, from its `schema.options`."""
+    return list(dict.fromkeys((given["viewOn"], *_named(given.get("pipeline", [])))))
 
 
 def _named(pipeline: Any) -> Iterator[str]:  # noqa: ANN401 - any part of it

@@ -47,6 +47,7 @@ _FAULTS: dict[int, tuple[str, str]] = {
     91: _LOST,
     112: _BUSY,
     121: ("constraint", "the collection's validation rules refuse the document"),
+    146: _MEMORY,
     166: ("table_not_allowed", "a view cannot be changed; change the collection behind it"),
     175: _MEANWHILE,
     189: _LOST,
@@ -72,6 +73,7 @@ _FAULTS: dict[int, tuple[str, str]] = {
     17419: ("too_large", "a document would be larger than the 16 MB that MongoDB stores"),
     17420: ("too_large", "a document would be larger than the 16 MB that MongoDB stores"),
 }
+MEMORY = (146, 292)  # what a query is told that needs more memory than the server grants one
 _DUPLICATE = (11000, 11001, 12582)
 _TIMEOUT = (50, 89, 202, 262)
 _OURS = ("bad_value", "too_large", "table_not_allowed")  # reasons that are about the caller's values

@@ -53,7 +53,12 @@ _DOWNWARDS = {"$lt": "$gt", "$lte": "$gte"}
 
 
 def packed(document: bytes) -> str | None:
-    """Return the sort values of a document from the server as canonical Extended JSON, or None if none can follow."""
+    """Return the sort values of a document from the server as canonical Extended JSON, or None if none can follow.
+
+    None can follow a document of no bytes, a regular expression, JavaScript, an array in an array, MinKey or MaxKey.
+    """
+    if not document:
+        return None
     found = {name: value for name, _, value in entries(document, CANONICAL) if name in (KEY, "_id")}
     values = found.get(KEY, [found.get("_id")])
     try:

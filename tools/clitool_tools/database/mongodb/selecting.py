@@ -35,10 +35,17 @@ def select(session: Session, selection: Selection) -> Iterator[Row]:
             sort=[(sort.column.name, -1 if sort.descending else 1) for sort in sorts] or None,
             limit=selection.limit + 1,
             batch_size=min(selection.limit + 1, _BATCH),
+            allow_disk_use=False,  # no query fills the server's disk; the order of a page needs little memory
             collation=None if selection.table.is_view else SIMPLE,  # a view has its own, which cannot be another one
         )
         with cursor:
-            yield from rows(iter(cursor), CANONICAL if selection.is_canonical else RELAXED)
+            found = rows(iter(cursor), CANONICAL if selection.is_canonical else RELAXED)
+            yield from found if _is_plain(sorts) else ((document, b"", shape) for document, _, shape in found)
+
+
+def _is_plain(sorts: list[Sort]) -> bool:
+    """Return whether a cursor can follow: a number in a path is a place in one document and a name in another."""
+    return not any(part.isdecimal() for sort in sorts for part in sort.column.name.split("."))
 
 
 def _sorts(selection: Selection) -> list[Sort]:
