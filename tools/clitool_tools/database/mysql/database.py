@@ -44,10 +44,6 @@ class Database:
         """Return whether the table that the server calls so is allowed, by its exact name."""
         return schema.allows(self.session, self.connection, live)
 
-    def may_reach(self, live: str) -> bool:
-        """Return whether triggers and cascades may reach the table that the server calls so, by its exact name."""
-        return schema.may_reach(self.session, self.connection, live)
-
     def table(self, name: str, *, change: bool = False) -> MysqlTable:
         """Return an allowed table, or raise: it does not exist (not_found), or cannot change (table_not_allowed)."""
         self.session.read()
@@ -56,6 +52,11 @@ class Database:
             raise self._missing(name, found)
         if change and found.is_view:
             raise InvalidParams(f"{shown(found.name)} is a view; change the table behind it", "table_not_allowed")
+        if change and not found.keeps_its_rows:
+            raise InvalidParams(
+                f"the engine {found.engine} of {shown(found.name)} keeps rows in other tables or places; change these",
+                "table_not_allowed",
+            )
         return found
 
     def _missing(self, name: str, found: MysqlTable | None) -> ClitoolError:
@@ -97,13 +98,13 @@ class Database:
 
     def insert(self, table: Table, rows: Sequence[Mapping[Column, Stored]]) -> Mapping[str, Any]:
         """Insert all rows or none."""
-        from clitool_tools.database.mysql.change import insert
+        from clitool_tools.database.mysql.inserting import insert
 
         return insert(self, _own(table), rows)
 
     def upsert(self, table: Table, unique: Unique, rows: Sequence[Mapping[Column, Stored]]) -> Mapping[str, int]:
         """Update by key or insert, all rows or none."""
-        from clitool_tools.database.mysql.change import upsert
+        from clitool_tools.database.mysql.upserting import upsert
 
         return upsert(self, _own(table), unique, rows)
 

@@ -191,7 +191,7 @@ def _greatest(digits: int, scale: int) -> Decimal:
 
 
 def _on_doubles(number: float) -> float | Gap:
-    if isinstance(number, float) and math.isinf(number):
+    if math.isinf(number):
         return Gap(_MAXIMUM if number > 0 else None)
     found = float(number)
     if found == number:

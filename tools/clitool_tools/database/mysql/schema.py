@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from clitool.errors import InvalidParams
+from clitool_tools.database.mysql import values
 from clitool_tools.database.mysql.domains import domain
 from clitool_tools.database.mysql.literal import literal, quoted
 from clitool_tools.database.names import fold
@@ -9,13 +11,16 @@ from clitool_tools.database.table import Column, Sort, Table, Unique
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from clitool_tools.database.mysql.domains import Facts
     from clitool_tools.database.mysql.session import Session
     from clitool_tools.database.settings import Connection
 
+PRIMARY = "PRIMARY"  # the name of its index
 _TYPES = ("BASE TABLE", "SYSTEM VERSIONED", "VIEW")  # and not SEQUENCE, TEMPORARY, SYSTEM VIEW
+# Engines that keep the rows of a table in that table and nowhere else; MERGE, FEDERATED, CONNECT and SPIDER do not.
+_OWN_ROWS = ("aria", "archive", "csv", "innodb", "memory", "myisam", "ndbcluster", "rocksdb", "tokudb")
 _FACTS = (
     "COLUMN_NAME", "DATA_TYPE", "COLUMN_TYPE", "IS_NULLABLE", "COLUMN_DEFAULT", "EXTRA", "CHARACTER_MAXIMUM_LENGTH",
     "CHARACTER_OCTET_LENGTH", "NUMERIC_PRECISION", "NUMERIC_SCALE", "DATETIME_PRECISION", "CHARACTER_SET_NAME",
@@ -97,6 +102,11 @@ class MysqlTable(Table):
         self.indexes = indexes
         self.engine = engine or ""
 
+    @property
+    def keeps_its_rows(self) -> bool:
+        """Whether a change of it changes no other table, as far as its engine goes."""
+        return self.engine.lower() in _OWN_ROWS
+
 
 def names(session: Session) -> list[tuple[str, bool]]:
     """Return the names of all tables and views, by name, and which of them are views."""
@@ -104,7 +114,7 @@ def names(session: Session) -> list[tuple[str, bool]]:
         f"SELECT TABLE_NAME, TABLE_TYPE = 'VIEW' FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()"  # noqa: S608 - what varies is a literal
         f" AND TABLE_TYPE IN ({', '.join(map(literal, _TYPES))}) ORDER BY TABLE_NAME"
     ).all()
-    return [(_text(name), is_view == b"1") for name, is_view in rows]
+    return [(text(name), is_view == b"1") for name, is_view in rows]
 
 
 def find(session: Session, name: str) -> MysqlTable | None:
@@ -116,9 +126,12 @@ def find(session: Session, name: str) -> MysqlTable | None:
     facts = list(_facts(session, exact))
     documents = _documents(session, exact, facts) if engine is not None else frozenset()
     columns = [MysqlColumn(row, is_document=row["COLUMN_NAME"] in documents) for row in facts]
+    if engine is None:
+        for column in columns:
+            column.default = None  # what the server says there means nothing
     indexes = list(_indexes(session, exact)) if engine is not None else []
     table = MysqlTable(exact, columns, indexes, engine)
-    for position, part in enumerate(indexes[0].parts if indexes and indexes[0].name == "PRIMARY" else (), 1):
+    for position, part in enumerate(indexes[0].parts if indexes and indexes[0].name == PRIMARY else (), 1):
         if part is not None:
             table.column(part).key = position
     return table
@@ -134,9 +147,38 @@ def allows(session: Session, connection: Connection, live: str) -> bool:
     return connection.tables is None or any(is_named(session, live, name) for name in connection.listed_tables)
 
 
-def may_reach(session: Session, connection: Connection, live: str) -> bool:
-    """Return whether triggers and cascades may reach the table that the server calls `live`, by its exact name."""
-    return allows(session, connection, live) or any(is_named(session, live, name) for name in connection.listed_effects)
+class Catalogue:
+    """The tables and views of the database by name, for texts that may name them.
+
+    Attributes:
+        here: the name of the database.
+        views: whether each name is that of a view.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.views = dict(names(session))
+        ((here,),) = session.run("SELECT DATABASE()").all()
+        self.here = text(here)
+
+    def spelt(self, name: str) -> str | None:
+        """Return how the server spells a table or view, if there is one."""
+        return next((live for live in self.views if is_named(self._session, live, name)), None)
+
+    def is_here(self, database: str) -> bool:
+        """Return whether this is the name of the database."""
+        return is_named(self._session, self.here, database)
+
+    def columns(self, tables: Iterable[str]) -> set[str]:
+        """Return the names of the columns of these tables, as far as they exist, in small letters."""
+        sought = [literal(table) for table in tables if table in self.views]
+        if not sought:
+            return set()
+        rows = self._session.run(
+            "SELECT LOWER(COLUMN_NAME) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE()"  # noqa: S608 - what varies is a literal
+            f" AND TABLE_NAME IN ({', '.join(sought)})"
+        ).all()
+        return {text(name) for (name,) in rows}
 
 
 def uniques(table: MysqlTable) -> Iterator[Unique]:
@@ -164,15 +206,15 @@ def _entry(session: Session, name: str) -> tuple[str, str | None] | None:
     """Return how the server spells the name of a table or view, and the engine of a table."""
     try:
         sought = literal(name)
-    except ValueError:
+    except InvalidParams:  # nothing can be called so
         return None
     rows = session.run(
         "SELECT TABLE_NAME, TABLE_TYPE, ENGINE FROM information_schema.TABLES"  # noqa: S608 - what varies is a literal
         f" WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {sought}"
     ).all()
     for live, type_, engine in rows:
-        if is_named(session, _text(live), name) and _text(type_) in _TYPES:
-            return _text(live), None if type_ == b"VIEW" else _text(engine)
+        if is_named(session, text(live), name) and text(type_) in _TYPES:
+            return text(live), None if type_ == b"VIEW" else text(engine)
     return None
 
 
@@ -182,7 +224,7 @@ def _facts(session: Session, name: str) -> Iterator[Facts]:
         f" WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {literal(name)} ORDER BY ORDINAL_POSITION"
     ).all()
     for row in rows:
-        facts = dict(zip(_FACTS, [None if value is None else _text(value) for value in row], strict=True))
+        facts = dict(zip(_FACTS, [None if value is None else text(value) for value in row], strict=True))
         facts["COLUMN_DEFAULT"] = _default(facts, is_bare=session.server.kind == "mysql")
         yield facts
 
@@ -193,7 +235,7 @@ def _documents(session: Session, name: str, facts: Sequence[Mapping[str, str | N
     if not long or session.server.kind != "mariadb":
         return frozenset()
     ((_, script),) = session.run(f"SHOW CREATE TABLE {quoted(name)}").all()
-    lines = [line.strip() for line in _text(script).splitlines()]
+    lines = [line.strip() for line in text(script).splitlines()]
     return frozenset(
         column
         for column in long
@@ -209,11 +251,11 @@ def _indexes(session: Session, name: str) -> Iterator[Index]:
     ).all()
     index: Index | None = None
     for raw, non_unique, column, prefix in rows:
-        if index is None or index.name != _text(raw):
+        if index is None or index.name != text(raw):
             if index is not None:
                 yield index
-            index = Index(_text(raw), is_unique=non_unique == b"0")
-        index.parts.append(None if column is None else _text(column))
+            index = Index(text(raw), is_unique=non_unique == b"0")
+        index.parts.append(None if column is None else text(column))
         index.is_whole = index.is_whole and column is not None and prefix is None
     if index is not None:
         yield index
@@ -228,5 +270,6 @@ def _default(facts: Facts, *, is_bare: bool) -> str | None:
     return default if is_sql or facts["DATA_TYPE"] in _UNQUOTED else "'" + default.replace("'", "''") + "'"
 
 
-def _text(value: bytes | None) -> str:
-    return (value or b"").decode("utf-8", "surrogateescape")
+def text(value: bytes | None) -> str:
+    """Return what information_schema says as a text, nothing for null."""
+    return values.text(value or b"")

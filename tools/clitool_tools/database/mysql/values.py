@@ -1,8 +1,8 @@
 """What the server sends, as the values that `clitool_tools.database.values.show` takes: by the kind of a column.
 
 The text protocol gives every value as the server itself writes it, so that nothing is lost on the way: dates with
-zeros, times beyond a day, all digits of a DECIMAL. Only a FLOAT is rounded there, to six digits; see `selecting` for how
-a structured query gets them all.
+zeros, times beyond a day, all digits of a DECIMAL. Only a FLOAT is rounded there, to six digits; `selecting` says how a
+structured query gets them all.
 """
 
 from __future__ import annotations
