@@ -72,6 +72,8 @@ def address(settings: Mapping[str, Any], origin: Origin, prefix: str) -> Address
     if scheme is None:
         raise SettingsError(key, _USAGE)
     account, at, rest = text[len(scheme) :].rpartition("@")
+    if "#" in rest:
+        raise SettingsError(key, "has a # behind the account; write %23")
     servers, _, query = rest.partition("?")
     hosts, _, database = servers.partition("/")
     login = _account(account, key) if at else ("", "")
