@@ -41,12 +41,13 @@ class MariaDB:
         self.port = free_port()
         self.socket = str(self.folder / "s")  # at most 107 bytes
         self.authority = authority
+        self._tmpdir = f"--tmpdir={self.folder}"  # a server that starts removes what others have in a common one
         self._numbers = count(1)
         self._options = options
         try:
             data = self._install()
             self._argv = [
-                program("mariadbd"), "--no-defaults", f"--datadir={data}", f"--socket={self.socket}",
+                program("mariadbd"), "--no-defaults", f"--datadir={data}", self._tmpdir, f"--socket={self.socket}",
                 f"--port={self.port}", "--bind-address=127.0.0.1", f"--pid-file={self.folder / 'pid'}",
                 *_as_user(), *_FAST, *self._encryption(certificate), *options,
             ]  # fmt: skip
@@ -107,7 +108,7 @@ class MariaDB:
             shutil.chown(self.folder, _USER)
         done = subprocess.run(
             [
-                program("mariadb-install-db"), "--no-defaults", *_as_user(), f"--datadir={data}",
+                program("mariadb-install-db"), "--no-defaults", *_as_user(), f"--datadir={data}", self._tmpdir,
                 "--auth-root-authentication-method=normal", "--skip-test-db",
                 *(option for option in self._options if option.startswith("--lower-case-table-names")),
             ],
