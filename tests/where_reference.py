@@ -27,6 +27,8 @@ RELATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "$lte": operator.le,
 }
 
+_ORDERED = ("$gt", "$gte", "$lt", "$lte")
+
 
 def as_json(value: object) -> object:
     """Return the JSON that stands for a value in a filter."""
@@ -37,10 +39,22 @@ def as_json(value: object) -> object:
     return value
 
 
-def filters(values: Mapping[str, st.SearchStrategy[Any]], texts: Collection[str]) -> st.SearchStrategy[Any]:
-    """Return filters over columns with these values to compare with; those of `texts` also by patterns."""
-    names = st.sampled_from(sorted(values))
-    conditions = names.flatmap(lambda name: _condition(values[name], name in texts).map(lambda test: {name: test}))
+def filters(
+    values: Mapping[str, st.SearchStrategy[Any]], texts: Collection[str], unordered: Collection[str] = ()
+) -> st.SearchStrategy[Any]:
+    """Return filters over columns.
+
+    Args:
+        values: the columns with what to compare them with.
+        texts: those that are also compared with patterns.
+        unordered: those that are only asked whether they are equal.
+    """
+
+    def condition(name: str) -> st.SearchStrategy[Any]:
+        test = _condition(values[name], is_text=name in texts, is_ordered=name not in unordered)
+        return test.map(lambda test: {name: test})
+
+    conditions = st.sampled_from(sorted(values)).flatmap(condition)
     return st.recursive(
         conditions,
         lambda inner: st.one_of(
@@ -53,16 +67,13 @@ def filters(values: Mapping[str, st.SearchStrategy[Any]], texts: Collection[str]
     )
 
 
-def _condition(plain: st.SearchStrategy[Any], is_text: bool) -> st.SearchStrategy[Any]:
+def _condition(plain: st.SearchStrategy[Any], *, is_text: bool, is_ordered: bool) -> st.SearchStrategy[Any]:
     values = plain.map(as_json)
     nullable = st.one_of(st.none(), values)
     operators: dict[str, st.SearchStrategy[Any]] = {
         "$eq": nullable,
         "$ne": nullable,
-        "$gt": values,
-        "$gte": values,
-        "$lt": values,
-        "$lte": values,
+        **(dict.fromkeys(_ORDERED, values) if is_ordered else {}),
         "$in": st.lists(nullable, max_size=4),
         "$nin": st.lists(nullable, max_size=4),
         "$null": st.booleans(),
