@@ -40,7 +40,7 @@ VIEWS = {"v_orders": ("orders", [{"$project": {"customer": 1}}]), "v_secret": ("
 
 
 class Mongo:
-    """A database with one client's settings for it; `drop` removes it.
+    """A database with one client's settings for it, to be left with `drop`.
 
     Args:
         server: where.
@@ -73,12 +73,12 @@ class Mongo:
 
     def fill(self, content: Mapping[str, Sequence[Mapping[str, Any]]] | None = None) -> None:
         """Put documents into collections; the shop with its views and its unique index if none are given."""
-        for name, documents in (SHOP if content is None else content).items():
-            self.collection(name).insert_many([dict(document) for document in documents])
         if content is None:
-            self.collection("customers").create_index("name", unique=True)
+            self.collection("customers").create_index("name", unique=True)  # before there are documents: that is quick
             for name, (source, pipeline) in VIEWS.items():
                 self.database.create_collection(name, viewOn=source, pipeline=pipeline)
+        for name, documents in (SHOP if content is None else content).items():
+            self.collection(name).insert_many([dict(document) for document in documents])
 
     def dump(self) -> dict[str, list[Any]]:
         """Return the whole content, to see that nothing was changed."""
@@ -105,11 +105,7 @@ class Mongo:
             self.collection("system.profile").drop()
 
     def drop(self) -> None:
-        """Remove the database and the account."""
-        if self.server.auth:
-            self.database.command("dropAllUsersFromDatabase")
-            self.database.command("dropAllRolesFromDatabase")
-        self._client.drop_database(self.name)
+        """Leave the database, which goes with the server: to remove one takes longer than most tests."""
         self._client.close()
 
     def context(self, seconds: float = 8.0) -> Any:

@@ -114,6 +114,7 @@ class Mongod:
         tls = {"tlsCAFile": str(self.authority.path)} if self.authority else {}
         return MongoClient(
             self.host, directConnection=True, serverSelectionTimeoutMS=30_000, uuidRepresentation="standard",
+            w=1,  # what tests put there need not survive
             **account, **tls, **options,
         )  # fmt: skip
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from clitool_tools.database.table import Sort
 
 _BATCH = 1000  # documents; the server also ends a batch at 16 MB
+_SORTS = 32  # fields that the server sorts by
 
 
 def select(session: Session, selection: Selection) -> Iterator[Row]:
@@ -49,10 +50,12 @@ def _is_plain(sorts: list[Sort]) -> bool:
 
 
 def _sorts(selection: Selection) -> list[Sort]:
-    """Return the order, each field once: where it is named first decides."""
+    """Return the order, each field once: where it is named first decides; raises `InvalidParams` for too many."""
     found: dict[str, Sort] = {}
     for sort in selection.order:
         found.setdefault(sort.column.name, sort)
+    if len(found) > _SORTS:
+        raise InvalidParams(f"order_by has too many columns: MongoDB sorts by at most {_SORTS} fields, with _id")
     return list(found.values())
 
 
