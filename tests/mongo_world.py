@@ -13,7 +13,7 @@ from mariadb_world import hidden
 from clitool.errors import ClitoolError, report
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pymongo.collection import Collection
     from pymongo.database import Database
@@ -113,9 +113,15 @@ class Mongo:
 
     def call(self, tool: str, **params: Any) -> Any:
         """Return the result of one call."""
-        context = self.context()
+        with self.connected() as call:
+            return call(tool, **params)
+
+    @contextmanager
+    def connected(self) -> Iterator[Callable[..., Any]]:
+        """Give what makes several calls over one connection, as a program does that stays."""
+        context = self.context(60.0)
         try:
-            return TOOLS[tool](context).execute(**params)
+            yield lambda tool, **params: TOOLS[tool](context).execute(**params)
         finally:
             context.close()
 
