@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import struct
 import threading
 from contextlib import suppress
@@ -10,6 +11,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from services.certificates import Certificate
 
 _CAPABILITIES = 0x0008_A20F | 0x0020_0000  # of MySQL 5.7: protocol 4.1, transactions, plugins; no TLS
 TLS = 0x0800
@@ -49,6 +52,13 @@ class Conversation:
             + struct.pack("<H", capabilities >> 16) + bytes([21]) + bytes(10) + b"123456789012\0" + plugin.encode()
             + b"\0"
         )  # fmt: skip
+
+    def encrypt(self, certificate: Certificate) -> None:
+        """Wait until the client asks for TLS, and go on with it."""
+        self.hear()
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate.path, certificate.key)
+        self.plain = context.wrap_socket(self.plain, server_side=True)
 
     def let_in(self) -> None:
         """Greet, and accept whoever it is."""

@@ -12,6 +12,7 @@ from mariadb_world import PASSWORD, SECRET, Maria
 from mysql.connector import Error
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from services.certificates import Authority
@@ -47,13 +48,14 @@ def adopt(world: Maria, script: list[str]) -> None:
     world.settings.update(user=user, password=OURS)
 
 
-@pytest.fixture
-def limited(maria: Maria) -> Any:
-    """The world, used by the account that check proposes."""
-    adopt(maria, statements(findings(maria)))
-    yield maria
-    maria.server.run(f"DROP USER `{maria.settings['user']}`@'%'")
-    maria.settings.update(user=maria.name, password=PASSWORD)
+@pytest.fixture(scope="module")
+def limited(mariadb: MariaDB) -> Iterator[Maria]:
+    """A world that is used by the account which check proposes."""
+    world = Maria(mariadb)
+    adopt(world, statements(findings(world)))
+    yield world
+    mariadb.run(f"DROP USER `{world.settings['user']}`@'%'")
+    world.drop()
 
 
 def test_the_server_and_its_encryption_are_told(maria: Maria, mariadb: MariaDB) -> None:
@@ -258,14 +260,7 @@ TOOLS: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("tool", "params"), TOOLS, ids=[f"{tool} {at}" for at, (tool, _) in enumerate(TOOLS)])
-def test_every_tool_works_with_the_proposed_account_as_with_one_for_the_whole_database(
-    maria: Maria, limited: Maria, tool: str, params: dict[str, Any]
-) -> None:
-    from clitool_tools.database import family as database
-
-    schema = next(each for each in database.tools if each.name == f"database_{tool}").input_schema
-    assert params.keys() <= schema["properties"].keys()
-
+def test_every_tool_works_with_the_proposed_account(limited: Maria, tool: str, params: dict[str, Any]) -> None:
     assert limited.call(tool, **params) is not None
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from clitool_tools.database import family
+from clitool_tools.database.mysql.server import kind, look, pin, version
 from clitool_tools.database.mysql.session import Session
 from mariadb_world import PASSWORD, Maria, hidden
 from services.fake_mysql import NATIVE, OK, TLS, FakeMySQL
@@ -748,6 +749,39 @@ def test_nor_is_it_when_the_server_asks_again_after_the_first_step(fake: Callabl
     assert PASSWORD.encode() not in server.heard
 
 
+@pytest.mark.parametrize("is_first", [True, False])
+def test_the_login_of_mysql_8_works_where_it_is_encrypted(
+    fake: Callable[..., FakeMySQL], authority: Authority, *, is_first: bool
+) -> None:
+    """There is no MySQL server for these tests; so its part is played."""
+    plugin = "caching_sha2_password"
+
+    def behave(talk: Conversation) -> None:
+        talk.greet(version="8.0.39", plugin=plugin if is_first else NATIVE, more=TLS)
+        talk.encrypt(authority.issue(f"mysql-{is_first}"))
+        talk.hear()
+        if not is_first:
+            talk.say(b"\xfe" + plugin.encode() + b"\x0012345678901234567890\0")
+            talk.hear()
+        talk.say(b"\x01\x04")
+        if talk.hear() == PASSWORD.encode() + b"\0":
+            talk.say(OK)
+            talk.hear()
+            talk.say(OK)
+            talk.hear()
+            talk.rows(("8.0.39", "0", PINNED, "1", "7", "9", *["utf8mb4"] * 3, "+00:00", "1"))
+
+    server = fake(behave)
+    session = towards(server.port, ssl_mode="VERIFY_IDENTITY", ssl_ca=str(authority.path))
+    found = session.server
+    session.close()
+
+    assert (found.kind, found.version, found.tls) == ("mysql", (8, 0, 39), "TLSv1.3")
+    assert b"@@session.transaction_read_only" in server.heard
+    assert b"@@session.max_execution_time = " in server.heard
+    assert b"max_statement_time" not in server.heard
+
+
 @pytest.mark.parametrize("mode", ["REQUIRED", "VERIFY_IDENTITY"])
 def test_nothing_is_sent_to_a_server_that_takes_back_its_encryption(fake: Callable[..., FakeMySQL], mode: str) -> None:
     """Neither the account's name nor a proof of the password."""
@@ -930,6 +964,43 @@ except DriverMissing as error:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
 
     assert "clitool-convention[mysql]" in done.stdout
+
+
+def test_the_driver_is_loaded_without_what_nothing_uses_and_only_for_a_connection() -> None:
+    """Look-ups in DNS take longer to import than all the rest; the C extension comes and goes with its libraries."""
+    program = """
+import sys
+from clitool_tools.database.mysql import driver, session
+assert "mysql" not in sys.modules
+driver._opener()
+assert "mysql" in sys.modules
+print(*sorted({"dns", "_mysql_connector"} & set(sys.modules)))
+import dns.resolver
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
+
+    assert done.stdout == "\n"
+
+
+VERSIONS = [
+    ("10.11.19-MariaDB-0+deb12u1", "mariadb", (10, 11, 19), "tx_read_only"),
+    ("5.5.5-10.6.4-MariaDB", "mariadb", (10, 6, 4), "tx_read_only"),
+    ("11.4.2-MariaDB-log", "mariadb", (11, 4, 2), "transaction_read_only"),
+    ("8.0.39", "mysql", (8, 0, 39), "transaction_read_only"),
+    ("8.4.0-azure", "mysql", (8, 4, 0), "transaction_read_only"),
+    ("9.1.0-cloud", "mysql", (9, 1, 0), "transaction_read_only"),
+]
+
+
+@pytest.mark.parametrize(("text", "its_kind", "numbers", "flag"), VERSIONS)
+def test_the_kind_of_server_decides_what_things_are_called(
+    text: str, its_kind: str, numbers: tuple[int, ...], flag: str
+) -> None:
+    assert (kind(text), version(text)) == (its_kind, numbers)
+    assert f"@@session.{flag} = 1" in pin(text, 2.5, reads_only=True)
+    assert f"@@session.{flag}," in look(text)
+    limit = "max_statement_time = 2.500" if its_kind == "mariadb" else "max_execution_time = 2500"
+    assert f"@@session.{limit}" in pin(text, 2.5, reads_only=True)
 
 
 def test_nothing_is_written_to_stderr(maria: Maria, capfd: pytest.CaptureFixture[str]) -> None:

@@ -6,11 +6,13 @@ the connector's C extension for one, would have to do the same.
 
 from __future__ import annotations
 
+import sys
+
 from clitool.errors import DriverMissing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Protocol
 
     from clitool_tools.database.mysql.address import Address
@@ -124,10 +126,25 @@ def connect(address: Address, clock: Clock) -> Wire:
         DriverError: for whatever goes wrong.
         DriverMissing: the connector is not installed.
     """
+    return _opener()(address, clock)
+
+
+# What the connector imports if it is there, for what nothing here uses: SRV records of DNS, which take longer than all
+# the rest, and its C extension, which it would only use where it can be loaded.
+_UNUSED = ("dns", "_mysql_connector")
+
+
+def _opener() -> Callable[[Address, Clock], Wire]:
+    """Import the connector and return what opens a connection with it."""
+    hidden = [name for name in _UNUSED if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]  # None there means that it cannot be imported
     try:
         from clitool_tools.database.mysql.connector import open_wire
     except ModuleNotFoundError as error:
         if error.name is None or not error.name.startswith("mysql"):
             raise
         raise DriverMissing("mysql-connector-python", "clitool-convention[mysql]") from None
-    return open_wire(address, clock)
+    finally:
+        for name in hidden:
+            del sys.modules[name]
+    return open_wire
