@@ -8,6 +8,7 @@ import pytest
 from clitool_tools.database import family
 from clitool_tools.database.mysql.grants import Grant
 from clitool_tools.database.mysql.privileges import Whitelist, excess, recipe
+from command import TOKEN, client, environment, run, write_clients
 from mariadb_world import PASSWORD, SECRET, Maria
 from mysql.connector import Error
 
@@ -371,6 +372,32 @@ def test_names_of_every_kind_are_quoted(mariadb: MariaDB, maria: Maria) -> None:
             assert maria.call("insert", table=name, rows=[{"id": 1}])["inserted"] == 1
     finally:
         mariadb.run(f"DROP DATABASE {quoted(database)}; DROP USER IF EXISTS {quoted(f'clitool_{database}'[:32])}@'%'")
+
+
+def test_the_command_itself_prints_them_and_a_call_answers(maria: Maria, tmp_path: Path) -> None:
+    """From the clients file on, with the password from the environment; nothing of it is printed."""
+    settings = {**maria.settings, "password": "${DB_PASSWORD}"}
+    clients = {"clients": {"shop": client("database:read", tools={"database": settings})}}
+    path = str(write_clients(tmp_path / "conf", clients))
+    env = environment(DB_PASSWORD=PASSWORD)
+
+    checked = run("--clients", path, "check", "--connect", env=env)
+    called = run(
+        "--clients", path, "call", "database_query", "--token-stdin", "--params", '{"table": "v_orders"}',
+        stdin=TOKEN.encode(), env=env,
+    )  # fmt: skip
+    failed = run(
+        "--clients", path, "call", "database_query", "--token-stdin", "--params", '{"table": "v_orders"}',
+        stdin=TOKEN.encode(), env=environment(DB_PASSWORD="wr0ng@pass"),
+    )  # fmt: skip
+
+    output = checked.stdout + checked.stderr + called.stdout + called.stderr + failed.stdout + failed.stderr
+    assert PASSWORD.encode() not in output
+    assert b"wr0ng@pass" not in output
+    assert (checked.status, called.status, failed.status) == (0, 0, 1)
+    assert f"GRANT SELECT, INSERT, UPDATE, DELETE, TRIGGER ON `{maria.name}`.`orders` TO".encode() in checked.stdout
+    assert len(called.document["result"]["rows"]) == 3
+    assert failed.verdict == ("execution_error", "login_failed")
 
 
 # Rights as other servers list them
