@@ -104,15 +104,18 @@ class _Content:
             yield from self._change(table, action)
 
     def _view(self, table: MysqlTable) -> Finding:
-        described = self._database.describe(table)["base_tables"]
-        who = " with its definer's rights" if self._is_definers(table.name) else ""
-        if described is None:
+        from clitool_tools.database.mysql.definition import reads_of
+
+        found = reads_of(self._database.session, table.name)
+        if found is None:
             sentence = "reads what this account may not look up; GRANT SHOW VIEW on it to see"
         else:
-            hidden = sum(name is None for name in described)
-            named = [*filter(None, described), *([f"{hidden} not in allowed_tables"] if hidden else [])]
-            sentence = f"reads {listed(named) or 'no table'}"
-        return Finding("ok", self._key, f"the view {shown(table.name)} {sentence}{who}")
+            named = sorted(name or "a table of another database" for name in found)
+            hidden = sorted(name for name in found if name and not self._database.allows(name))
+            tail = f", though {listed(hidden)} is not in allowed_tables" if hidden else ""
+            who = " with its definer's rights" if self._is_definers(table.name) else ""
+            sentence = f"reads {listed(named) or 'no table'}{who}{tail}"
+        return Finding("ok", self._key, f"the view {shown(table.name)} {sentence}")
 
     def _is_definers(self, view: str) -> bool:
         from clitool_tools.database.mysql.literal import literal
