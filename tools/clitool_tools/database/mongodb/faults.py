@@ -74,6 +74,7 @@ _FAULTS: dict[int, tuple[str, str]] = {
     17420: ("too_large", "a document would be larger than the 16 MB that MongoDB stores"),
 }
 MEMORY = (146, 292)  # what a query is told that needs more memory than the server grants one
+_UNAUTHORIZED = 13
 _DUPLICATE = (11000, 11001, 12582)
 _TIMEOUT = (50, 89, 202, 262)
 _OURS = ("bad_value", "too_large", "table_not_allowed")  # reasons that are about the caller's values
@@ -85,16 +86,20 @@ class Faults:
     Args:
         seconds: that the work may take.
         last_seen: gives what kept each server from answering, None for one that answers.
+        is_anonymous: whether the connection string names no account.
 
     Attributes:
         first: the number of the caller's row that the driver counts as 0, to tell which one is refused.
     """
 
-    __slots__ = ("_clock", "_last_seen", "_seconds", "first")
+    __slots__ = ("_clock", "_is_anonymous", "_last_seen", "_seconds", "first")
 
-    def __init__(self, seconds: float, last_seen: Callable[[], Sequence[BaseException | None]]) -> None:
+    def __init__(
+        self, seconds: float, last_seen: Callable[[], Sequence[BaseException | None]], *, is_anonymous: bool = False
+    ) -> None:
         self._seconds = seconds
         self._last_seen = last_seen
+        self._is_anonymous = is_anonymous
         self._clock = pymongo.timeout(seconds)
         self.first = 0
 
@@ -132,6 +137,12 @@ class Faults:
     def _of_the_server(self, code: int, details: Mapping[str, Any]) -> ClitoolError:
         if code in _TIMEOUT:
             return self._too_long()
+        if code == _UNAUTHORIZED and self._is_anonymous:
+            return ExecutionError(
+                "the server wants a login; name user and password in connection_string",
+                "login_failed",
+                vendor_code=code,
+            )
         if code in _DUPLICATE:
             keys = listed(details.get("keyPattern") or ())
             sentence = "a document with the same unique key exists already" + (f" ({keys})" if keys else "")
@@ -174,7 +185,7 @@ def _unreachable(last_seen: Sequence[BaseException | None]) -> ExecutionError:
         )
     if any("closed" in text or "reset" in text for text in errors):
         return ExecutionError("the server ends the connection at once; perhaps it wants tls=true", "tls")
-    if len(errors) < len(last_seen):
+    if not last_seen or len(errors) < len(last_seen):  # the driver forgets those of another replica set
         return ExecutionError(
             "a server answers, but it is no primary of the replica set that the connection string names", "unreachable"
         )

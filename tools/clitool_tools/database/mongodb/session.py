@@ -42,7 +42,9 @@ class Session:
     def faults(self) -> Faults:
         """Return a context for work on the server: bounded in time, the driver's errors turned into ours."""
         self._deadline.check()
-        return Faults(self.seconds, self._last_seen)
+        address: Address = self.connection.address
+        is_anonymous = not address.user and "authMechanism" not in address.options
+        return Faults(self.seconds, self._last_seen, is_anonymous=is_anonymous)
 
     def _last_seen(self) -> list[BaseException | None]:
         if self._client is None:
