@@ -101,6 +101,7 @@ def concern() -> Any:  # noqa: ANN401 - a type of the driver's
 
 
 def _repeated(action: Callable[[], T], end: float) -> T:
+    """Return what `action` returns, called again as often as its errors ask for that and there is time."""
     lost: Exception | None = None
     for pause in _pauses():
         try:
@@ -108,16 +109,18 @@ def _repeated(action: Callable[[], T], end: float) -> T:
         except Repeat as again:
             error: Exception = again.error
         except pymongo.errors.PyMongoError as failed:
-            if lost is not None and isinstance(failed, pymongo.errors.ConnectionFailure):
-                raise ExecutionError(_NOTHING, "connection_lost") from lost
-            if not failed.has_error_label(_AGAIN) or isinstance(failed, pymongo.errors.ServerSelectionTimeoutError):
+            is_again = failed.has_error_label(_AGAIN)
+            if not is_again and (lost is None or not isinstance(failed, pymongo.errors.ConnectionFailure)):
                 raise
             error = failed
-            lost = failed if isinstance(failed, pymongo.errors.ConnectionFailure) else None
+            if is_again and isinstance(failed, pymongo.errors.ConnectionFailure) and not failed.timeout:
+                lost = failed
         if monotonic() + pause > end:
-            raise error
+            break
         sleep(pause)
-    raise AssertionError("pauses do not end")
+    if lost is not None:
+        raise ExecutionError(_NOTHING, "connection_lost") from lost
+    raise error
 
 
 def _once(handle: Handle, action: Callable[[Handle], T], end: float, *, dry_run: bool) -> T:
