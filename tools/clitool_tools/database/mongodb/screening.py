@@ -124,15 +124,17 @@ def text(_: Screening, at: str, given: object) -> str:
 
 
 def whole(_: Screening, at: str, given: object) -> int:
-    """Return `given` if it is a whole number that is not negative and fits 64 bits."""
-    if isinstance(given, bool) or not isinstance(given, int) or not 0 <= given < 2**63:
+    """Return the whole number that `given` is, if it is not negative and fits 64 bits."""
+    value = scalar(at, given) if isinstance(given, (int, float)) or _is_form(given) else None
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not is_number or not 0 <= value < 2**63 or value != int(value):
         raise refusal(at, "a whole number that is not negative is needed here")
-    return given
+    return int(value)
 
 
 def number(_: Screening, at: str, given: object) -> Any:  # noqa: ANN401 - a number of JSON
     """Return `given` if it is a number."""
-    if isinstance(given, bool) or not isinstance(given, (int, float)):
+    if isinstance(given, bool) or not (isinstance(given, (int, float)) or _is_form(given)):
         raise refusal(at, "a number is needed here")
     return scalar(at, given)
 
@@ -176,6 +178,10 @@ def scalar(at: str, given: object) -> Any:  # noqa: ANN401 - as above
 def is_extended(given: Mapping[str, Any]) -> bool:
     """Return whether an object of JSON stands for a single value."""
     return len(given) == 1 and not FORMS.keys().isdisjoint(given)
+
+
+def _is_form(given: object) -> bool:
+    return isinstance(given, dict) and is_extended(given) and next(iter(given)).startswith("$number")
 
 
 def is_reference(given: Mapping[str, Any]) -> bool:
