@@ -150,11 +150,9 @@ def test_the_servers_configuration_decides_nothing(odd_world: Maria) -> None:
 def test_nothing_is_cut_to_fit_not_even_in_a_table_without_transactions(maria: Maria, sql: str) -> None:
     maria.run("CREATE TABLE t (a TINYINT, b VARCHAR(10), c DATE, d INT NOT NULL) ENGINE=MyISAM")
     session = opened(maria)
-    try:
-        with pytest.raises(ClitoolError):
-            session.run(sql)
-    finally:
-        session.close()
+    with pytest.raises(ClitoolError), session.change():
+        session.run(sql)
+    session.close()
 
     assert maria.rows("SELECT * FROM t") == []
 
@@ -374,17 +372,43 @@ def test_values_are_the_servers_own_text(session: Session) -> None:
     assert result.fields[0].flags & 32
 
 
+@pytest.fixture
+def large(mariadb: MariaDB) -> Iterator[None]:
+    """Let the server send rows of up to 128 MB."""
+    mariadb.run("SET GLOBAL max_allowed_packet = 134217728")
+    yield
+    mariadb.run("SET GLOBAL max_allowed_packet = 16777216")
+
+
 @pytest.mark.parametrize("length", [250, 251, 65_535, 65_536, 2**24 - 10, 2**24 - 5, 2**24 - 4, 2**24, 2**24 + 70_000])
-def test_values_of_every_length_come_whole(mariadb: MariaDB, maria: Maria, length: int) -> None:
+def test_values_of_every_length_come_whole(large: None, maria: Maria, length: int) -> None:
     """Around 16 MB, the protocol cuts a row into packets."""
-    mariadb.run("SET GLOBAL max_allowed_packet = 67108864")
     session = opened(maria)
     ((value, after),) = session.run(f"SELECT REPEAT('x', {length}), 7").all()
     session.close()
-    mariadb.run("SET GLOBAL max_allowed_packet = 16777216")
 
     assert value is not None
     assert (len(value), value.strip(b"x"), after) == (length, b"", b"7")
+
+
+def test_a_row_that_no_answer_can_have_is_not_read_into_memory(large: None, maria: Maria) -> None:
+    session = opened(maria, timeout=20)
+    with refused("too_large"):
+        session.run("SELECT REPEAT('x', 90000000)").all()
+    session.close()
+
+
+def test_outside_of_a_change_nothing_changes(session: Session, maria: Maria) -> None:
+    """Not even by a statement of ours that comes too early or too late."""
+    with refused("statement_not_allowed"):
+        session.run("DELETE FROM orders")
+    with session.change():
+        session.run("DELETE FROM orders WHERE id = 3")
+    session.read()
+    with refused("statement_not_allowed"):
+        session.run("DELETE FROM orders")
+
+    assert count(maria) == 2
 
 
 def test_a_large_result_is_streamed_and_given_up_without_being_read(session: Session, mariadb: MariaDB) -> None:

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 _NATIVE = "mysql_native_password"
 _METHODS = (_NATIVE, "caching_sha2_password", "sha256_password")
+_PIECE = b"\xff\xff\xff"  # the length of a packet that goes on in the next one: 16 MB
+_PIECES = 4  # of one row: 64 MB, the most that an answer may have
 _BATCH = 200  # rows to take from the connector at once
 _CLIENT = 2000  # from here on, numbers are the connector's own
 _GONE = (2006, 2013, 2055)  # that the conversation ended
@@ -156,6 +158,7 @@ class _Link(MySQLTCPSocket):
         self._to = address
         self._clock = clock
         self._is_private = bool(address.socket)
+        self._pieces = 0
         self.password = address.password.reveal().encode()
 
     def open_connection(self) -> None:
@@ -179,6 +182,17 @@ class _Link(MySQLTCPSocket):
         if self.password and not self._is_private and bytes(payload).rstrip(b"\0") == self.password:
             raise DriverError("login", text="plain")
         super().send(payload, packet_number, compressed_packet_number, write_timeout)
+
+    def recv(self, read_timeout: int | None = None) -> bytearray:  # noqa: ARG002 - the clock bounds it
+        """Return the next packet; of a row that is too large for any answer, not all are read into memory."""
+        packet = self._netbroker.recv(self.stream, self.address)  # type: ignore[arg-type]  # as above
+        if packet.startswith(_PIECE):
+            self._pieces += 1
+            if self._pieces > _PIECES:
+                raise DriverError("large")
+        else:
+            self._pieces = 0
+        return packet
 
     def build_ssl_context(self, *_args: object, **_options: object) -> ssl.SSLContext:
         """Return a context that trusts the authorities of the settings alone, or the system's if they name none."""

@@ -52,6 +52,8 @@ def translated(error: DriverError, timeout: float, row: int | None = None) -> Cl
         return ExecutionError(
             f"the statement took longer than {timeout:.3g} s and was stopped; ask for less", "timeout"
         )
+    if error.kind == "large":
+        return InvalidParams("a row is larger than any answer may be; leave out its large columns", "too_large")
     if error.kind != "server":
         return ExecutionError("the connection to the server ended in the middle", "connection_lost")
     if error.code == _ACCESS_DENIED:  # also for a statement that reads or writes files

@@ -110,13 +110,13 @@ class Session:
             return
         if self._mode:
             raise TypeError("a read transaction in the middle of a change")
-        _, server = self._opened(reads_only=True)
+        _, server = self._opened()
         if not server.reads_only:
             self._set_reads_only(reads_only=True)
         self._begin("read", "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
 
     def run(self, sql: str, *, row: int | None = None) -> Result:
-        """Run one statement, whose values and names were put in by `literal` and `quoted`.
+        """Run one statement, whose values and names were put in by `literal` and `quoted`; only a change may change.
 
         Args:
             sql: the statement.
@@ -138,7 +138,7 @@ class Session:
         if self._mode == "change":
             raise TypeError("a change in the middle of a change")
         self._end()
-        _, server = self._opened()
+        _, server = self._opened(reads_only=False)
         if server.reads_only:
             self._set_reads_only(reads_only=False)
         self._begin("change", "START TRANSACTION READ WRITE")
@@ -151,7 +151,7 @@ class Session:
 
     def fault(self, error: DriverError, row: int | None = None) -> ClitoolError:
         """Return what to raise for an error during a statement; drop the connection if it is of no more use."""
-        if error.kind == "slow":
+        if error.kind in ("slow", "large"):
             self._drop(kill=True)
         elif error.kind != "server":
             self._drop()
@@ -174,7 +174,7 @@ class Session:
             self._wire.close()
             self._wire = None
 
-    def _opened(self, *, reads_only: bool = False) -> tuple[Wire, Server]:
+    def _opened(self, *, reads_only: bool = True) -> tuple[Wire, Server]:
         """Return the connection and what is at its end; connect if that was not done yet, or is to be done again."""
         if self._wire is None or self._server is None:
             if self._mode:
