@@ -123,11 +123,10 @@ def text(_: Screening, at: str, given: object) -> str:
     return given
 
 
-def whole(_: Screening, at: str, given: object) -> int:
+def whole(look: Screening, at: str, given: object) -> int:
     """Return the whole number that `given` is, if it is not negative and fits 64 bits."""
-    value = scalar(at, given) if isinstance(given, (int, float)) or _is_form(given) else None
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not is_number or not 0 <= value < 2**63 or value != int(value):
+    value = number(look, at, given)
+    if not isinstance(value, (int, float)) or not 0 <= value < 2**63 or value != int(value):
         raise refusal(at, "a whole number that is not negative is needed here")
     return int(value)
 
