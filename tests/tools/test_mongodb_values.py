@@ -491,3 +491,9 @@ def test_canonical_is_for_documents_only(tmp_path: Any) -> None:
     from database_world import Shop
 
     assert Shop(tmp_path).refusal("query", table="customers", format="canonical")["code"] == "invalid_params"
+
+
+def test_a_pipeline_shows_canonical_values_too(mongo: Mongo) -> None:
+    mongo.fill({"things": [{"_id": 1, "n": bson.Int64(5)}]})
+    answer = mongo.call("aggregate", table="things", pipeline=[{"$match": {}}], format="canonical")
+    assert answer["rows"] == [{"_id": {"$numberInt": "1"}, "n": {"$numberLong": "5"}}]

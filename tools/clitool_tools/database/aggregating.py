@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clitool_tools.database.policy import CONNECTION, TABLE, choose_table
+from clitool_tools.database.policy import CONNECTION, FORMAT, TABLE, choose_table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ class DatabaseAggregate:
                 "default": 100,
                 "description": "documents to return; the client's max_rows is the upper bound",
             },
+            "format": FORMAT,
             "connection": CONNECTION,
         },
         "required": ["table", "pipeline"],
@@ -63,7 +64,13 @@ class DatabaseAggregate:
         return {"connection": settings.name, "tables": sorted({table, *named})}
 
     def execute(
-        self, *, table: str, pipeline: Sequence[Any], limit: int = 100, connection: str | None = None
+        self,
+        *,
+        table: str,
+        pipeline: Sequence[Any],
+        limit: int = 100,
+        format: str = "relaxed",  # noqa: A002 - the parameter's name
+        connection: str | None = None,
     ) -> Mapping[str, Any]:
         """Return ``{rows, columns, truncated}``; the types of a column are those of the values returned."""
         from clitool_tools.database.document_query import noting
@@ -76,5 +83,6 @@ class DatabaseAggregate:
         found: Any = engine.table(table)  # an open one: only its engine admits pipelines
         most = min(limit, settings.max_rows)
         shapes: dict[Any, None] = {}
-        page = collect_documents(noting(engine.aggregate(found, pipeline, most), shapes), most, settings.max_bytes)
+        documents = engine.aggregate(found, pipeline, most, is_canonical=format == "canonical")
+        page = collect_documents(noting(documents, shapes), most, settings.max_bytes)
         return {"rows": page.rows, "columns": found.seen(shapes), "truncated": page.truncated}

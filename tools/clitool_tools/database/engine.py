@@ -71,7 +71,9 @@ if TYPE_CHECKING:
             Where the table is open, yield what `table.OpenTable` says instead.
             """
 
-        def aggregate(self, table: Table, pipeline: Sequence[Any], limit: int) -> Iterator[Sequence[Any]]:
+        def aggregate(
+            self, table: Table, pipeline: Sequence[Any], limit: int, *, is_canonical: bool
+        ) -> Iterator[Sequence[Any]]:
             """Yield the documents, at most ``limit + 1``, of a pipeline that `screen_pipeline` has admitted."""
 
         def statement(self, sql: str, params: Sequence[Stored] | Mapping[str, Stored]) -> Statement:

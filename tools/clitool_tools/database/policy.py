@@ -19,6 +19,12 @@ CONNECTION: dict[str, Any] = {
     "description": "which database; needed only if the client has several",
 }
 TABLE: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": 1000, "description": "an allowed table or view"}
+FORMAT: dict[str, Any] = {
+    "type": "string",
+    "enum": ["relaxed", "canonical"],
+    "default": "relaxed",
+    "description": "MongoDB only: canonical Extended JSON names the type of every value",
+}
 WHERE: dict[str, Any] = {
     "type": "object",
     "description": (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clitool.errors import InvalidParams
 from clitool_tools.database.names import shown
-from clitool_tools.database.policy import CONNECTION, TABLE, WHERE, choose, choose_table
+from clitool_tools.database.policy import CONNECTION, FORMAT, TABLE, WHERE, choose, choose_table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,12 +61,7 @@ class DatabaseQuery:
                 "maxLength": 16_384,
                 "description": "next_cursor of the page before; the other parameters stay the same",
             },
-            "format": {
-                "type": "string",
-                "enum": ["relaxed", "canonical"],
-                "default": "relaxed",
-                "description": "MongoDB only: canonical Extended JSON names the type of every value",
-            },
+            "format": FORMAT,
             "connection": CONNECTION,
         },
         "required": ["table"],

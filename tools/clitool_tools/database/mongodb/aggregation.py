@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clitool.errors import ClitoolError, ExecutionError, InvalidParams
 from clitool_tools.database.mongodb.driver import pymongo
-from clitool_tools.database.mongodb.format import RELAXED
+from clitool_tools.database.mongodb.format import CANONICAL, RELAXED
 from clitool_tools.database.mongodb.operators import ACCUMULATORS, OPERATORS
 from clitool_tools.database.mongodb.pipeline import admit
 from clitool_tools.database.mongodb.rows import rows
@@ -29,7 +29,9 @@ _FIRST_LOCATION = 10_000  # from here on numbers stand for places in the server'
 _OF_THE_PIPELINE = (2, 4, 9, 14, 15, 27, 28, 40, 51, 52, 56, 72, 115, 165, 166, 167, 168, 224, 238, 241, 267, 338)
 
 
-def aggregate(session: Session, table: Table, pipeline: Sequence[Any], limit: int) -> Iterator[Row]:
+def aggregate(
+    session: Session, table: Table, pipeline: Sequence[Any], limit: int, *, is_canonical: bool
+) -> Iterator[Row]:
     """Yield at most ``limit + 1`` documents as JSON, as they came, and their shapes.
 
     What a stage cannot hold in the server's memory for it (100 MB) is an error: no query fills the server's disk.
@@ -41,7 +43,7 @@ def aggregate(session: Session, table: Table, pipeline: Sequence[Any], limit: in
                 [*stages, {"$limit": limit + 1}], allowDiskUse=False, batchSize=min(limit + 1, _BATCH)
             )
             with cursor:
-                yield from rows(cursor, RELAXED)
+                yield from rows(iter(cursor), CANONICAL if is_canonical else RELAXED)
         except pymongo.errors.OperationFailure as error:
             refused = _refused(error)
             if refused is None:

@@ -71,11 +71,13 @@ class Database:
         """Refuse: `screen` admits none."""
         raise NotImplementedError
 
-    def aggregate(self, table: Table, pipeline: Sequence[Any], limit: int) -> Iterator[Sequence[Any]]:
+    def aggregate(
+        self, table: Table, pipeline: Sequence[Any], limit: int, *, is_canonical: bool
+    ) -> Iterator[Sequence[Any]]:
         """Yield the documents of a pipeline."""
         from clitool_tools.database.mongodb.aggregation import aggregate
 
-        return aggregate(self.session, _own(table), pipeline, limit)
+        return aggregate(self.session, _own(table), pipeline, limit, is_canonical=is_canonical)
 
     def insert(self, table: Table, rows: Sequence[Mapping[Column, Stored]]) -> Mapping[str, Any]:
         """Insert all documents or none."""

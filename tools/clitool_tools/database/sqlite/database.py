@@ -90,7 +90,7 @@ class Database:
 
         return admit(self.file, self.connection, sql, params)
 
-    def aggregate(self, table: Table, pipeline: Sequence[Any], limit: int) -> NoReturn:
+    def aggregate(self, table: Table, pipeline: Sequence[Any], limit: int, *, is_canonical: bool) -> NoReturn:
         """Refuse: `screen_pipeline` admits none."""
         raise NotImplementedError
 
