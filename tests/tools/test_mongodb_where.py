@@ -363,3 +363,11 @@ def test_a_text_that_looks_like_an_object_id_and_matches_nothing_gets_a_hint(
 
 def test_no_hint_comes_with_rows(world: Mongo) -> None:
     assert "hint" not in world.call("query", table="zoo", where={"v": HEX})
+
+
+@pytest.mark.parametrize(("tool", "params"), [("update", {"values": {"x": 1}}), ("delete", {})])
+def test_a_change_that_finds_nothing_gets_the_hint_too(world: Mongo, tool: str, params: dict[str, Any]) -> None:
+    answer = world.call(tool, table="zoo", where={"_id": "f" * 24}, **params)
+    assert answer["affected"] == 0
+    assert '{"$oid": "…"}' in answer["hint"]
+    assert "hint" not in world.call(tool, table="zoo", where={"_id": "none"}, **params)

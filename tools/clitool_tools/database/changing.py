@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from clitool.tool import Context
     from clitool_tools.database.engine import Engine
+    from clitool_tools.database.table import Table
+    from clitool_tools.database.where import Node
 
 _MAX_AFFECTED: dict[str, Any] = {
     "type": "integer",
@@ -73,7 +75,7 @@ class DatabaseUpdate:
         dry_run: bool = False,
         connection: str | None = None,
     ) -> Mapping[str, Any]:
-        """Return ``{affected, dry_run}``."""
+        """Return ``{affected, dry_run}``, and perhaps `hint` if there are none."""
         from clitool_tools.database.assignments import assigned
         from clitool_tools.database.engine import Bounds
         from clitool_tools.database.where import parse
@@ -84,10 +86,10 @@ class DatabaseUpdate:
         found = engine.table(table, change=True)
         if not values:
             raise InvalidParams("values must name at least one column", "bad_value")
-        bounds = Bounds(max_affected, dry_run=dry_run)
-        affected = engine.update(found, parse(where, found), assigned(found, values), bounds)
+        bounds, tree = Bounds(max_affected, dry_run=dry_run), parse(where, found)
+        affected = engine.update(found, tree, assigned(found, values), bounds)
         self.context.touched(affected=affected, dry_run=dry_run)
-        return {"affected": affected, "dry_run": dry_run}
+        return _answer(found, tree, affected, dry_run=dry_run)
 
 
 class DatabaseDelete:
@@ -134,7 +136,7 @@ class DatabaseDelete:
         dry_run: bool = False,
         connection: str | None = None,
     ) -> Mapping[str, Any]:
-        """Return ``{affected, dry_run}``."""
+        """Return ``{affected, dry_run}``, and perhaps `hint` if there are none."""
         from clitool_tools.database.engine import Bounds
         from clitool_tools.database.where import parse
 
@@ -142,7 +144,12 @@ class DatabaseDelete:
         self.context.touched(**what)
         engine: Engine = self.context.connection(what["connection"])
         found = engine.table(table, change=True)
-        bounds = Bounds(max_affected, dry_run=dry_run)
-        affected = engine.delete(found, parse(where, found), bounds)
+        bounds, tree = Bounds(max_affected, dry_run=dry_run), parse(where, found)
+        affected = engine.delete(found, tree, bounds)
         self.context.touched(affected=affected, dry_run=dry_run)
-        return {"affected": affected, "dry_run": dry_run}
+        return _answer(found, tree, affected, dry_run=dry_run)
+
+
+def _answer(table: Table, where: Node, affected: int, *, dry_run: bool) -> dict[str, Any]:
+    advice = None if affected else table.advice(where)
+    return {"affected": affected, "dry_run": dry_run, **({} if advice is None else {"hint": advice})}

@@ -33,7 +33,7 @@ class DocumentQuery(Query):
         shapes: dict[Any, None] = {}
         rows = noting(self.engine.select(selection), shapes)
         page = collect_documents(rows, selection.limit, self.settings.max_bytes)
-        advice = None if page.rows or selection.where is None else self.table.advice(selection.where)
+        advice = None if page.rows or selection.where is None else selection.table.advice(selection.where)
         return {
             "rows": page.rows,
             "columns": self.table.seen(shapes),

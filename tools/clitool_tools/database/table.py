@@ -24,9 +24,6 @@ if TYPE_CHECKING:
         def seen(self, shapes: Iterable[Any]) -> Sequence[dict[str, str]]:
             """Return name and type of the fields of documents with these shapes."""
 
-        def advice(self, where: Node) -> str | None:
-            """Return what a filter that matches nothing perhaps got wrong."""
-
 
 class Domain:
     """What an engine's own type of column takes from JSON, where the kinds common to all engines do not say it.
@@ -150,6 +147,10 @@ class Table:
     def has(self, name: str) -> bool:
         """Return whether a column is called so."""
         return self.fold(name) in self._by_name
+
+    def advice(self, where: Node) -> str | None:  # noqa: ARG002 - for engines whose values are easily mistaken
+        """Return what a filter that matches nothing perhaps got wrong, or None."""
+        return None
 
     def column(self, name: str) -> Column:
         """Return the column called `name`; raises `InvalidParams` (column_unknown) with the nearest name."""

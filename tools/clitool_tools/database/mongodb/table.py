@@ -68,7 +68,7 @@ class MongoTable(Table):
         return columns(shapes)
 
     def advice(self, where: Node) -> str | None:
-        """Return what a filter that matches nothing perhaps got wrong."""
+        """Return the hint for a filter that compares with text which looks like an ObjectId, or None."""
         from clitool_tools.database.mongodb.condition import advice
 
         return advice(where)
