@@ -29,7 +29,7 @@ logging.getLogger("sqlglot").disabled = True  # it would warn on standard error
 
 _QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
 _CALLED = ALLOWED | {"ROW"}  # which only makes a row of values
-_STEPS = 5000  # of the parser, and ten for each token: nested types make it try in vain, twice as often for each level
+_STEPS = 5000  # of the parser, and four for each token: nested types make it try in vain, twice as often for each level
 
 
 class _Parser(MySQLParser):
@@ -89,7 +89,7 @@ def _trees(source: Source) -> Sequence[exp.Expr | None]:
     parser = _Parser(dialect=dialect)
     try:
         pieces = dialect.tokenize(text)
-        parser.steps += 10 * len(pieces)
+        parser.steps += 4 * len(pieces)
         trees = parser.parse(pieces, text)
     except RecursionError:
         raise InvalidParams("the statement is nested too deeply", "statement_not_allowed") from None
