@@ -220,7 +220,7 @@ STAGES_REFUSED = [
     pytest.param(["$out"], "a stage is an object", id="a string as stage"),
     pytest.param([None], "a stage is an object", id="null as stage"),
     pytest.param([[{"$out": "x"}]], "a stage is an object", id="a list as stage"),
-    pytest.param([{"$facet": {"f": {"$out": "x"}}}], "a list is needed", id="an object as pipeline"),
+    pytest.param([{"$facet": {"f": {"$out": "x"}}}], "a list of stages is needed", id="an object as pipeline"),
     pytest.param([{"$facet": [{"$out": "x"}]}], "an object is needed", id="a list as $facet"),
     pytest.param([{"$facet": {"$out": []}}], "$out", id="a facet called $out"),
 ]

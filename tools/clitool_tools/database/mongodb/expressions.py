@@ -3,16 +3,8 @@
 from __future__ import annotations
 
 from clitool_tools.database.mongodb.operators import ACCUMULATORS, META, OPERATORS, VARIABLES
-from clitool_tools.database.mongodb.screening import (
-    an_object,
-    below,
-    element,
-    is_extended,
-    literal,
-    refusal,
-    scalar,
-    unknown,
-)
+from clitool_tools.database.mongodb.rules import an_object, is_extended, literal, number, scalar
+from clitool_tools.database.mongodb.screening import below, element, refusal, unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,6 +38,33 @@ def expression(look: Screening, at: str, given: object, loops: int = 0) -> Any: 
     if any(key.startswith("$") for key in document):
         return {(word := operator(at, document)): _operand(look, below(at, word), word, document[word], loops)}
     return {key: expression(look, below(at, key), value, loops) for key, value in document.items()}
+
+
+def computed(look: Screening, at: str, given: object) -> Any:  # noqa: ANN401 - as above
+    """Return an expression that stands in no loop."""
+    return expression(look, at, given)
+
+
+def fields(look: Screening, at: str, given: object) -> Any:  # noqa: ANN401 - as above
+    """Return an object of fields, each computed from the document."""
+    return {key: expression(look, below(at, key), value) for key, value in plain(at, given).items()}
+
+
+def plain(at: str, given: object) -> dict[str, Any]:
+    """Return an object whose keys are names of fields."""
+    document = an_object(at, given)
+    for key in document:
+        if key.startswith("$"):
+            raise unknown(at, "name", key, ())
+    return document
+
+
+def order(look: Screening, at: str, given: object) -> Any:  # noqa: ANN401 - as above
+    """Return an order: fields, each with 1, -1 or the score of a text search."""
+    return {
+        key: (expression if isinstance(value, dict) else number)(look, below(at, key), value)
+        for key, value in plain(at, given).items()
+    }
 
 
 def accumulators(look: Screening, at: str, given: object) -> Any:  # noqa: ANN401 - as above

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from clitool_tools.database.mongodb.expressions import expression
-from clitool_tools.database.mongodb.screening import (
+from clitool_tools.database.mongodb.expressions import computed
+from clitool_tools.database.mongodb.rules import (
     a_list,
     an_object,
-    below,
     data,
-    element,
     flag,
     is_extended,
     is_reference,
     number,
     options,
-    refusal,
     scalar,
     text,
-    unknown,
     whole,
 )
+from clitool_tools.database.mongodb.screening import below, element, refusal, unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,10 +59,6 @@ def _operators(look: Screening, at: str, given: object) -> Any:  # noqa: ANN401 
 
 def _conditions(look: Screening, at: str, given: object) -> Any:  # noqa: ANN401 - as above
     return [condition(look, element(at, index), each) for index, each in enumerate(a_list(at, given))]
-
-
-def _expression(look: Screening, at: str, given: object) -> Any:  # noqa: ANN401 - as above
-    return expression(look, at, given)
 
 
 def _values(look: Screening, at: str, given: object) -> Any:  # noqa: ANN401 - as above
@@ -135,7 +128,7 @@ _ABOVE_FIELDS: dict[str, Rule] = {
     "$and": _conditions,
     "$or": _conditions,
     "$nor": _conditions,
-    "$expr": _expression,
+    "$expr": computed,
     "$text": _text_search,
     "$jsonSchema": _schema,
     "$sampleRate": number,

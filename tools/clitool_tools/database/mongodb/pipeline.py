@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from clitool.errors import InvalidParams
 from clitool_tools.database.mongodb.screening import Screening, require_size
-from clitool_tools.database.mongodb.stages import pipeline as stages_of
+from clitool_tools.database.mongodb.stages import STAGES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,9 +30,9 @@ def screen(connection: Connection, pipeline: Sequence[Any]) -> Collection[str]:
 
 def admit(connection: Connection, pipeline: Sequence[Any]) -> tuple[list[dict[str, Any]], Collection[str]]:
     """Return the pipeline for the server, its Extended JSON read, and what `screen` returns; raises as that does."""
-    look = Screening(connection)
+    look = Screening(connection, STAGES)
     require_size(pipeline)
     try:
-        return stages_of(look, "pipeline", pipeline), look.tables
+        return look.pipeline("pipeline", pipeline), look.tables
     except RecursionError:
         raise InvalidParams("the pipeline is nested too deep", "pipeline_not_allowed") from None

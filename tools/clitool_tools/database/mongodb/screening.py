@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from clitool.errors import InvalidParams
 from clitool_tools.database.mongodb.operators import REFUSED
-from clitool_tools.database.mongodb.values import FORMS, decode
 from clitool_tools.database.names import hint, listed, shown
 
 TYPE_CHECKING = False
@@ -30,20 +29,49 @@ _LONGEST = 200  # characters of a place in one sentence
 class Screening:
     """What the look knows so far.
 
-    Attributes:
+    Args:
         connection: whose collections may be named.
+        rules: for each stage that may run, the rule for what it takes.
+
+    Attributes:
         tables: the collections that are named.
-        stages: how many there are.
-        pipelines: how many lie around the place that is looked at.
+        depth: how many pipelines lie around the stage that is looked at.
     """
 
-    __slots__ = ("connection", "pipelines", "stages", "tables")
+    __slots__ = ("_rules", "_stages", "connection", "depth", "tables")
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, rules: Mapping[str, Rule]) -> None:
         self.connection = connection
         self.tables: dict[str, None] = {}
-        self.stages = 0
-        self.pipelines = 0
+        self.depth = -1
+        self._rules = rules
+        self._stages = 0
+
+    def pipeline(self, at: str, given: object) -> Any:  # noqa: ANN401 - what the rules make of JSON
+        """Return a pipeline as the server shall get it, every pipeline inside of it included."""
+        if not isinstance(given, list):
+            raise refusal(at, "a list of stages is needed here")
+        self._stages += len(given)
+        if self._stages > MAX_STAGES:
+            raise refusal(at, f"the pipeline has more than {MAX_STAGES} stages")
+        if self.depth == MAX_PIPELINES:
+            raise refusal(at, f"more than {MAX_PIPELINES} pipelines in one another")
+        self.depth += 1
+        stages = [self.stage(element(at, index), each) for index, each in enumerate(given)]
+        self.depth -= 1
+        return stages
+
+    def stage(self, at: str, given: object) -> Any:  # noqa: ANN401 - as above
+        """Return one stage; raises `InvalidParams` unless it is one that is listed, alone in its object."""
+        if not isinstance(given, dict) or not given:
+            raise refusal(at, 'a stage is an object like {"$match": {…}}')
+        for word in given:
+            if word not in self._rules:
+                raise unknown(at, "stage", word, self._rules)
+        if len(given) != 1:
+            raise refusal(at, "a stage has exactly one key; write one object for each stage")
+        ((word, argument),) = given.items()
+        return {word: self._rules[word](self, below(at, word), argument)}
 
     def name(self, at: str, table: object) -> str:
         """Return the collection that a stage reads; raises `InvalidParams` unless it is allowed."""
@@ -85,107 +113,6 @@ def require_size(pipeline: object) -> None:
     size = _size(pipeline, 0)
     if size > MAX_SIZE:
         raise InvalidParams(f"the pipeline is larger than {MAX_SIZE} characters and values", "too_large")
-
-
-def options(look: Screening, at: str, given: object, known: Mapping[str, Rule], required: Collection[str] = ()) -> Any:  # noqa: ANN401 - what the rules make of JSON
-    """Return an object of options, each by its rule; raises `InvalidParams` for one that is not listed."""
-    document = an_object(at, given)
-    for key in document:
-        if key not in known:
-            raise unknown(at, "option", key, known)
-    for key in required:
-        if key not in document:
-            raise refusal(at, f"{key!r} is missing")
-    return {key: known[key](look, below(at, key), value) for key, value in document.items()}
-
-
-def an_object(at: str, given: object) -> dict[str, Any]:
-    """Return `given` if it is an object whose keys can be stored."""
-    if not isinstance(given, dict):
-        raise refusal(at, "an object is needed here")
-    if any("\0" in key for key in given):
-        raise refusal(at, "a name holds a NUL")
-    return given
-
-
-def a_list(at: str, given: object) -> list[Any]:
-    """Return `given` if it is a list."""
-    if not isinstance(given, list):
-        raise refusal(at, "a list is needed here")
-    return given
-
-
-def text(_: Screening, at: str, given: object) -> str:
-    """Return `given` if it is a string."""
-    if not isinstance(given, str):
-        raise refusal(at, "a string is needed here")
-    scalar(at, given)
-    return given
-
-
-def whole(look: Screening, at: str, given: object) -> int:
-    """Return the whole number that `given` is, if it is not negative and fits 64 bits."""
-    value = number(look, at, given)
-    if not isinstance(value, (int, float)) or not 0 <= value < 2**63 or value != int(value):
-        raise refusal(at, "a whole number that is not negative is needed here")
-    return int(value)
-
-
-def number(_: Screening, at: str, given: object) -> Any:  # noqa: ANN401 - a number of JSON
-    """Return `given` if it is a number."""
-    if isinstance(given, bool) or not (isinstance(given, (int, float)) or _is_form(given)):
-        raise refusal(at, "a number is needed here")
-    return scalar(at, given)
-
-
-def flag(_: Screening, at: str, given: object) -> bool:
-    """Return `given` if it is true or false."""
-    if not isinstance(given, bool):
-        raise refusal(at, "true or false is needed here")
-    return given
-
-
-def data(look: Screening, at: str, given: object) -> Any:  # noqa: ANN401 - what Extended JSON stands for
-    """Return plain data of a filter: Extended JSON, and no other key that begins with a dollar sign."""
-    if isinstance(given, list):
-        return [data(look, element(at, index), each) for index, each in enumerate(given)]
-    if not isinstance(given, dict) or is_extended(given) or is_reference(given):
-        return scalar(at, given)
-    for key in an_object(at, given):
-        if key.startswith("$"):
-            raise unknown(at, "operator", key, ())
-    return {key: data(look, below(at, key), value) for key, value in given.items()}
-
-
-def literal(look: Screening, at: str, given: object) -> Any:  # noqa: ANN401 - as above
-    """Return what stands below ``$literal``, where the server looks for no operator: Extended JSON or any data."""
-    if isinstance(given, list):
-        return [literal(look, element(at, index), each) for index, each in enumerate(given)]
-    if not isinstance(given, dict) or is_extended(given):
-        return scalar(at, given)
-    return {key: literal(look, below(at, key), value) for key, value in an_object(at, given).items()}
-
-
-def scalar(at: str, given: object) -> Any:  # noqa: ANN401 - as above
-    """Return what a single value of JSON or Extended JSON stands for; raises `InvalidParams` (bad_value)."""
-    try:
-        return decode(given)
-    except InvalidParams as error:
-        raise InvalidParams(f"{at}: {error}", error.reason) from None
-
-
-def is_extended(given: Mapping[str, Any]) -> bool:
-    """Return whether an object of JSON stands for a single value."""
-    return len(given) == 1 and not FORMS.keys().isdisjoint(given)
-
-
-def _is_form(given: object) -> bool:
-    return isinstance(given, dict) and is_extended(given) and next(iter(given)).startswith("$number")
-
-
-def is_reference(given: Mapping[str, Any]) -> bool:
-    """Return whether it is a DBRef: data that names a collection, which the server does not follow."""
-    return "$ref" in given and given.keys() <= {"$ref", "$id", "$db"}
 
 
 def _size(value: object, depth: int) -> int:
