@@ -429,11 +429,12 @@ def test_the_validation_rules_of_a_collection_hold(mongo_shop: Mongo) -> None:
     document = mongo_shop.refusal("insert", table="things", rows=[{"a": 1}, {"a": 2, "b": "personal"}])
 
     assert (document["details"]["reason"], document["details"]["row"]) == ("constraint", 1)
+    assert document["error"] == "rows[1]: the collection's validation rules refuse the document (b)"
     assert "personal" not in repr(document)
     assert mongo_shop.collection("things").count_documents({}) == 0
     mongo_shop.call("insert", table="things", rows=[{"_id": 1, "a": 1}])
     assert mongo_shop.reason("update", table="things", where={"_id": 1}, values={"b": "x"}) == "constraint"
-    assert mongo_shop.reason("upsert", table="things", key="_id", rows=[{"_id": 2}]) == "constraint"
+    assert mongo_shop.refusal("upsert", table="things", key="_id", rows=[{"_id": 2}])["error"].endswith(" (a)")
 
 
 @pytest.mark.parametrize("world", ["mongo_shop", "alone"])

@@ -12,7 +12,7 @@ from clitool_tools.database.names import listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import TracebackType
     from typing import Any, Self
 
@@ -46,7 +46,6 @@ _FAULTS: dict[int, tuple[str, str]] = {
     66: ("bad_value", "the _id or shard key of a document cannot change"),
     91: _LOST,
     112: _BUSY,
-    121: ("constraint", "the collection's validation rules refuse the document"),
     146: _MEMORY,
     166: ("table_not_allowed", "a view cannot be changed; change the collection behind it"),
     175: _MEANWHILE,
@@ -75,6 +74,7 @@ _FAULTS: dict[int, tuple[str, str]] = {
 }
 MEMORY = (146, 292)  # what a query is told that needs more memory than the server grants one
 _UNAUTHORIZED = 13
+_INVALID = 121
 _DUPLICATE = (11000, 11001, 12582)
 _TIMEOUT = (50, 89, 202, 262)
 _OURS = ("bad_value", "too_large", "table_not_allowed")  # reasons that are about the caller's values
@@ -147,6 +147,10 @@ class Faults:
             keys = listed(details.get("keyPattern") or ())
             sentence = "a document with the same unique key exists already" + (f" ({keys})" if keys else "")
             return ExecutionError(sentence, "duplicate_key", vendor_code=code)
+        if code == _INVALID:
+            names = listed(dict.fromkeys(_broken(details.get("errInfo"))))
+            sentence = "the collection's validation rules refuse the document" + (f" ({names})" if names else "")
+            return ExecutionError(sentence, "constraint", vendor_code=code)
         reason, sentence = _FAULTS.get(code) or _other(code, details)
         kind = InvalidParams if reason in _OURS else ExecutionError
         return kind(sentence, reason, vendor_code=code)
@@ -158,6 +162,18 @@ class Faults:
 
 
 _DRIVERS = (pymongo.errors.PyMongoError, bson.errors.BSONError, OverflowError, UnicodeError)
+
+
+def _broken(explanation: Any) -> Iterator[str]:  # noqa: ANN401 - what the server says, or a part of it
+    """Yield the names of the fields that break a rule; the values stand beside them and stay there."""
+    if isinstance(explanation, list):
+        for part in explanation:
+            yield from _broken(part)
+    elif isinstance(explanation, dict):
+        names = [explanation.get("propertyName"), *explanation.get("missingProperties", ())]
+        yield from (name for name in names if isinstance(name, str))
+        for key in ("details", "schemaRulesNotSatisfied", "propertiesNotSatisfied"):
+            yield from _broken(explanation.get(key))
 
 
 def _other(code: int, details: Mapping[str, Any]) -> tuple[str, str]:
