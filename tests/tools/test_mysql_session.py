@@ -15,6 +15,8 @@ import pytest
 from clitool_tools.database import family
 from clitool_tools.database.mysql.server import kind, look, pin, version
 from clitool_tools.database.mysql.session import Session
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from mariadb_world import PASSWORD, Maria, hidden
 from services.fake_mysql import NATIVE, OK, TLS, FakeMySQL
 from services.mariadb import MariaDB
@@ -34,9 +36,9 @@ def opened(world: Maria, seconds: float = 30, **more: object) -> Session:
     return Session(parsed({**world.settings, **more}, world.folder), Deadline(seconds))
 
 
-def parsed(settings: dict[str, Any], folder: str = "/") -> Any:
+def parsed(values: dict[str, Any], folder: str = "/") -> Any:
     assert family.parse is not None
-    return family.parse(hidden(settings), Origin(folder))[""]
+    return family.parse(hidden(values), Origin(folder))[""]
 
 
 @contextmanager
@@ -73,11 +75,11 @@ def fake() -> Iterator[Callable[..., FakeMySQL]]:
 
 
 def towards(port: int, seconds: float = 5, **more: object) -> Session:
-    settings = {
+    values = {
         "type": "mysql", "host": "127.0.0.1", "port": port, "user": "u", "password": PASSWORD, "database": "d",
         "allowed_tables": ["t"], "ssl_mode": "DISABLED", **more,
     }  # fmt: skip
-    return Session(parsed(settings), Deadline(seconds))
+    return Session(parsed(values), Deadline(seconds))
 
 
 # What the session is
@@ -636,9 +638,9 @@ def test_every_address_of_a_host_is_tried(maria: Maria, monkeypatch: pytest.Monk
 @pytest.mark.parametrize("path", ["missing.sock", "x" * 200, "folder"])
 def test_a_socket_that_is_none_is_unreachable_without_its_path(tmp_path: Any, path: str) -> None:
     (tmp_path / "folder").mkdir()
-    settings = {"type": "mysql", "socket": path, "user": "u", "database": "d", "allowed_tables": ["t"]}
+    values = {"type": "mysql", "socket": path, "user": "u", "database": "d", "allowed_tables": ["t"]}
     with refused("unreachable") as found:
-        Session(parsed(settings, str(tmp_path)), Deadline(5)).read()
+        Session(parsed(values, str(tmp_path)), Deadline(5)).read()
 
     assert str(tmp_path) not in repr(found)
 
@@ -841,6 +843,76 @@ def test_no_file_is_sent_to_a_server_that_asks_for_one(fake: Callable[..., FakeM
         towards(server.port).read()
 
     assert b"TOP-SECRET" not in server.heard
+
+
+FIELD = b"\x03def\0\0\0\x01a\0\x0c\x2d\0\xff\0\0\0\xfd\0\0\0\0\0"
+END = b"\xfe\0\0\x02\0"
+PIECES = [
+    b"", b"\0", b"\0\0\0\x03\0\0\0", OK, b"\xff", b"\xff\x10\x04", b"\xff\x69\x04#HY000x\xff", b"\xfe", END, FIELD,
+    b"\xfe\0\0\x0a\0", b"\xfb/etc/passwd", b"\x01", b"\x02", b"\xfc\xff\xff", b"\xfe\xff\xff\xff\x7f\0\0\0\0",
+    b"\xfe\xff\xff\xff\xff\xff\xff\xff\xff", b"\x03abc", b"\xfb", b"\x01a\x01b", b"\xfd\xff\xff\xffabc",
+    b"\x02\xff\xff", b"\x01\x04", b"\x01\x03", b"x" * 300,
+]  # fmt: skip
+PROPER: list[Callable[[Conversation], None]] = [
+    lambda talk: talk.greet(),
+    lambda talk: talk.say(OK),
+    lambda talk: talk.say(OK),
+    lambda talk: talk.rows(("10.11.19-MariaDB", "0", PINNED, "1", "7", "99", *["utf8mb4"] * 3, "+00:00", "1")),
+    lambda talk: talk.say(b"\0\0\0\x03\0\0\0"),
+    lambda talk: talk.rows(("1",), ("2",)),
+]
+
+
+@settings(deadline=None, derandomize=True, max_examples=60)
+@given(
+    proper=st.integers(0, len(PROPER)),
+    packets=st.lists(st.sampled_from(PIECES) | st.binary(max_size=90), max_size=8),
+)
+def test_whatever_a_server_says_is_an_error_of_ours_at_worst(proper: int, packets: list[bytes]) -> None:
+    """Nothing unforeseen, nothing endless, and no memory for what a number promises."""
+
+    def behave(talk: Conversation) -> None:
+        for number, step in enumerate(PROPER[:proper]):
+            if number:
+                talk.hear()
+            step(talk)
+        if proper:
+            talk.hear()
+        for packet in packets:
+            talk.say(packet)
+        talk.plain.shutdown(socket.SHUT_WR)
+
+    server = FakeMySQL(behave)
+    session = towards(server.port, timeout=0.5)
+    try:
+        session.read()
+        session.run("SELECT 1").all()
+        reached = True
+    except ClitoolError:
+        reached = False
+    finally:
+        session.close()
+        server.stop()
+
+    assert reached or proper < len(PROPER)
+
+
+@pytest.mark.parametrize(
+    "greeting", ["", "MariaDB", "5.5.5-x-MariaDB", "9" * 5000, "9." * 2000, "\u0663.\u0661", "-" * 99]
+)
+def test_whatever_a_server_calls_its_version_is_an_error_of_ours_at_worst(
+    fake: Callable[..., FakeMySQL], greeting: str
+) -> None:
+    def behave(talk: Conversation) -> None:
+        talk.greet(version=greeting)
+        for step in PROPER[1:]:
+            talk.hear()
+            step(talk)
+
+    session = towards(fake(behave).port, timeout=0.5)
+    with suppress(ClitoolError):
+        session.read()
+    session.close()
 
 
 def test_the_server_is_not_told_who_we_are(fake: Callable[..., FakeMySQL]) -> None:

@@ -36,6 +36,7 @@ _NATIVE = "mysql_native_password"
 _METHODS = (_NATIVE, "caching_sha2_password", "sha256_password")
 _PIECE = b"\xff\xff\xff"  # the length of a packet that goes on in the next one: 16 MB
 _PIECES = 4  # of one row: 64 MB, the most that an answer may have
+_COLUMNS = 4096  # that a table or result can have
 _BATCH = 200  # rows to take from the connector at once
 _CLIENT = 2000  # from here on, numbers are the connector's own
 _GONE = (2006, 2013, 2055)  # that the conversation ended
@@ -84,21 +85,26 @@ class ConnectorWire:
     def query(self, sql: str) -> Reply:
         """Send one statement."""
         try:
-            found = self._handle.cmd_query(sql)
+            return self._reply(self._handle.cmd_query(sql))
         except Exception as error:
             raise translated(error, "lost") from error
+
+    def _reply(self, found: Any) -> Reply:  # noqa: ANN401 - the connector's dictionaries
         if "columns" in found:
-            return Reply(tuple(Field(*each) for each in found["columns"]), self._batches())
+            fields = tuple(Field(*each) for each in found["columns"])
+            return Reply(fields, self._batches(len(fields)))
         counts = (found["affected_rows"], found["insert_id"], found["warning_count"])
         return Reply((), iter(()), *counts, in_transaction=self._handle.in_transaction)
 
-    def _batches(self) -> Iterator[Sequence[Row]]:
+    def _batches(self, width: int) -> Iterator[Sequence[Row]]:
         end = None
         while end is None:
             try:
                 rows, end = self._handle.get_rows(_BATCH, raw=True)
             except Exception as error:
                 raise translated(error, "lost") from error
+            if any(len(row) != width for row in rows):
+                raise DriverError("protocol", text="rows of another width")
             yield rows
 
     def abort(self) -> None:
@@ -244,7 +250,15 @@ class _Authenticator(MySQLAuthenticator):
 
 
 class _Protocol(MySQLProtocol):
-    """Keeps of a column what the connector drops."""
+    """Keeps of a column what the connector drops, and makes room for no more columns than there can be."""
+
+    @staticmethod
+    def parse_column_count(packet: bytes) -> int | None:
+        """Return how many columns a result has."""
+        count = MySQLProtocol.parse_column_count(packet)
+        if count is not None and count > _COLUMNS:
+            raise DriverError("protocol", text="too many columns")
+        return count
 
     @staticmethod
     def parse_column(packet: bytes, encoding: str = "utf-8") -> Any:  # noqa: ANN401 - only our own code sees it

@@ -15,11 +15,14 @@ from clitool.errors import ExecutionError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from clitool_tools.database.mysql.driver import Row
 
 _MODES = ("ERROR_FOR_DIVISION_BY_ZERO", "NO_AUTO_VALUE_ON_ZERO", "NO_ENGINE_SUBSTITUTION", "STRICT_ALL_TABLES")
 _OWNERS_CHOICE = "ONLY_FULL_GROUP_BY"  # refuses statements that have no one answer; each server has its own rule for it
 _UNLIMITED = 2**64 - 1
+_DIGITS = 9  # that no part of a version has
 _RENAMED = (11, 1)  # where MariaDB took over MySQL's names of the transaction's variables
 
 # Whatever the server's own configuration says. A safe mode, a limit of rows or IS NULL that finds the last key would
@@ -83,7 +86,7 @@ def kind(text: str) -> str:
 def version(text: str) -> tuple[int, ...]:
     """Return the numbers of a version; MariaDB puts ``5.5.5-`` before its own where old clients look."""
     numbers = text.removeprefix("5.5.5-").partition("-")[0].split(".")
-    return tuple(int(number) for number in numbers if number.isdecimal())
+    return tuple(int(number) for number in numbers if number.isdecimal() and len(number) < _DIGITS)
 
 
 def pin(text: str, seconds: float, *, reads_only: bool) -> str:
@@ -119,19 +122,27 @@ def look(text: str) -> str:
     )
 
 
-def seen(row: Row, tls: str) -> Server:
+def seen(rows: Sequence[Row], tls: str) -> Server:
     """Return the server for the answer to `look`; raises `ExecutionError` if the session is not as it must be."""
-    server = Server(row, tls)
+    try:
+        (row,) = rows
+        server = Server(row, tls)
+    except (ValueError, IndexError):
+        raise _unpinned() from None
     is_pinned = (
         server.sql_mode - {_OWNERS_CHOICE} == set(_MODES)
         and row[6:9] == (b"utf8mb4",) * 3
         and row[9:11] == (b"+00:00", b"1")
     )
     if not is_pinned:
-        raise ExecutionError(
-            "the server, or a proxy before it, does not keep the session's settings, so nothing was done", "database"
-        )
+        raise _unpinned()
     return server
+
+
+def _unpinned() -> ExecutionError:
+    return ExecutionError(
+        "the server, or a proxy before it, does not keep the session's settings, so nothing was done", "database"
+    )
 
 
 def _prefix(text: str) -> str:

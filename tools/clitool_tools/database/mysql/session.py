@@ -207,8 +207,7 @@ class Session:
 
     def _look(self, wire: Wire) -> None:
         """Ask the server what it and the session are; raises if the session is not as it must be."""
-        (row,) = Result(self, self._send(wire, look(wire.version))).all()
-        self._server = seen(row, wire.tls)
+        self._server = seen(Result(self, self._send(wire, look(wire.version))).all(), wire.tls)
 
     def _set_reads_only(self, *, reads_only: bool) -> None:
         wire, _ = self._opened()
