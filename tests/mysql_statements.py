@@ -107,58 +107,90 @@ def _one(words: str) -> st.SearchStrategy[str]:
     return st.sampled_from(words.split())
 
 
-# The same few names stand for tables, views, common table expressions, aliases, columns and functions.
-NAMES = _one("""
-    a a a a b b b va va vh secret vs hidden `secret` `a` SECRET A db.a db§.§`b` db.secret `db`.`secret` db§.§vs t s DUAL
-    dual `dual` seq_1_to_3 information_schema.tables mysql.user only§a .secret .`a` a.b.secret "secret" 'secret'
-""")
-ALIASES = _one("a b secret t `vs` `secret` only final x dual")
-COLUMNS = _one("""
-    * id id k k 1 'secret' t.k secret.k a.id db.a.k count(*) max(k) COUNT(DISTINCT§k) concat(k,§'secret') if(1,§k,§0)
-    k§AS§secret id§secret k§'from§secret' a.* f() db.f() `f`() count§(1) `count`(1) `if`(1) any_value(1)
-    sum(id)§OVER§(ORDER§BY§k) CASE§WHEN§k§THEN§1§END EXTRACT(DAY§FROM§k) TRIM('x'§FROM§k) SUBSTRING(k§FROM§1§FOR§2)
-    1.5 .5 `from` a.from @x current_user --1 -§-1 NEXTVAL(s) interval(1,2) now()§+§interval§1§day
-""")
-GAPS = st.sampled_from(
-    [" ", "\n", "/**/", " /* secret */ ", " -- from secret\n", "#,secret\n", "\t", " /*'*/ ", "--\n"]
-)
-JOINS = _one("§JOIN§ ,§ , §LEFT§JOIN§ §NATURAL§JOIN§ §CROSS§JOIN§ §STRAIGHT_JOIN§ §INNER§JOIN§ §FULL§JOIN§")
-HINTS = _one("§ § § §USE§INDEX§(PRIMARY) §FORCE§INDEX§FOR§JOIN§(PRIMARY) §PARTITION§(p)")
-TESTS = _one("EXISTS§ NOT§EXISTS§ id§IN§ k§=§ (id,k)§IN§ id§>§ALL§ 0§AND§EXISTS§")
-CONDITIONS = _one("1 0 id§=§1 k§IN§('secret') k§IN§secret id§IN§(TABLE§secret) k§LIKE§'T%'")
-CLAUSES = _one("WHERE WHERE HAVING GROUP§BY ORDER§BY LIMIT PROCEDURE QUALIFY WHERE§1§AND")
-ENDS = _one("""
-    § § § §LIMIT§1 §ORDER§BY§1 §GROUP§BY§k§WITH§ROLLUP §WINDOW§w§AS§(ORDER§BY§k) §FOR§UPDATE §INTO§@x ;
-    §PROCEDURE§ANALYSE() §LOCK§IN§SHARE§MODE §FETCH§FIRST§1§ROWS§ONLY §FOR§SYSTEM_TIME§ALL
-""")
-LEAVES = _one("SELECT§1 SELECT§id§FROM§a SELECT§*§FROM§b SELECT§k§FROM§secret SELECT§1§FROM§secret TABLE§secret")
-
-
 def _joined(*parts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     return st.tuples(*parts).map("".join)
 
 
-def _selects(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+class Vocabulary:
+    """What generated statements are made of. The same few names stand for tables, aliases, columns and functions."""
+
+    leaves = _one("SELECT§1§k SELECT§id§k§FROM§a SELECT§k§FROM§secret SELECT§*§FROM§b")
+    names = _one("a secret secret vh")
+    aliases = _one("a secret t")
+    columns = _one("* k id 1")
+    joins = _one("§JOIN§ ,§ §LEFT§JOIN§ §STRAIGHT_JOIN§")
+    hints = _one("§")
+    ons = _one("§ §ON§1")
+    lists = _one("§ § (k)")
+    conditions = _one("1 k§=§'x'")
+    clauses = _one("WHERE HAVING ORDER§BY WHERE§1§AND")
+    ends = _one("§ §LIMIT§1")
+
+
+class Strange(Vocabulary):
+    """Every name in every spelling, calls of functions, and what servers and parser take for different things."""
+
+    leaves = _one("SELECT§1 SELECT§id§FROM§a SELECT§*§FROM§b SELECT§k§FROM§secret SELECT§1§FROM§secret TABLE§secret")
+    names = _one("""
+        a a a a b b b va va vh secret vs hidden `secret` `a` SECRET A db.a db§.§`b` db.secret `db`.`secret` db§.§vs t s
+        DUAL dual `dual` seq_1_to_3 information_schema.tables mysql.user only§a .secret .`a` a.b.secret "secret"
+    """)
+    aliases = _one("a b secret t `vs` `secret` only final x dual")
+    columns = _one("""
+        * id id k k 1 'secret' t.k secret.k a.id db.a.k count(*) max(k) COUNT(DISTINCT§k) concat(k,§'secret')
+        if(1,§k,§0) k§AS§secret id§secret k§'from§secret' a.* sum(id)§OVER§(ORDER§BY§k) CASE§WHEN§k§THEN§1§END
+        EXTRACT(DAY§FROM§k) TRIM('x'§FROM§k) SUBSTRING(k§FROM§1§FOR§2) 1.5 .5 `from` a.from @x current_user --1 -§-1
+        NEXTVAL(s) interval(1,2) now()§+§interval§1§day
+    """)
+    joins = _one("§JOIN§ ,§ , §LEFT§JOIN§ §NATURAL§JOIN§ §CROSS§JOIN§ §STRAIGHT_JOIN§ §INNER§JOIN§ §FULL§JOIN§")
+    hints = _one("§ § § §USE§INDEX§(PRIMARY) §FORCE§INDEX§FOR§JOIN§(PRIMARY) §PARTITION§(p)")
+    ons = _one("§ § §ON§1 §USING§(id) §ON§a.id§=§b.id")
+    lists = _one("§ § (id,§k) §(k)")
+    conditions = _one("1 0 id§=§1 k§IN§('secret') k§IN§secret id§IN§(TABLE§secret) k§LIKE§'T%'")
+    clauses = _one("WHERE WHERE HAVING GROUP§BY ORDER§BY LIMIT PROCEDURE QUALIFY WHERE§1§AND")
+    ends = _one("""
+        § § § §LIMIT§1 §ORDER§BY§1 §GROUP§BY§k§WITH§ROLLUP §WINDOW§w§AS§(ORDER§BY§k) §FOR§UPDATE §INTO§@x ;
+        §PROCEDURE§ANALYSE() §LOCK§IN§SHARE§MODE §FETCH§FIRST§1§ROWS§ONLY §FOR§SYSTEM_TIME§ALL
+    """)
+
+
+GAPS = st.sampled_from(
+    [" ", "\n", "/**/", " /* secret */ ", " -- from secret\n", "#,secret\n", "\t", " /*'*/ ", "--\n"]
+)
+TESTS = _one("EXISTS§ NOT§EXISTS§ id§IN§ k§=§ (id,k)§IN§ id§>§ALL§ 0§AND§EXISTS§")
+CALLED = _one("f count if any_value concat max of against `f` `count` `if` db.f db.`count` COUNT F")
+CALLS = st.lists(st.tuples(CALLED, _one("( §( §("), _one("1) ) k) 1,§2)")).map("".join), min_size=1, max_size=2).map(
+    lambda calls: f"SELECT§{',§'.join(calls)}§FROM§a"
+)
+
+
+def _selects(inner: st.SearchStrategy[str], words: type[Vocabulary]) -> st.SearchStrategy[str]:
     """Return SELECTs whose subqueries come from `inner`."""
     subquery = inner.map(lambda sql: f"({sql})")
-    alias = _joined(_one("§ §AS§"), ALIASES)
+    alias = _joined(_one("§ §AS§"), words.aliases)
     derived = _joined(subquery, alias)
-    listed = _joined(NAMES, JOINS, NAMES).map(lambda names: f"({names})")
-    source = st.one_of(NAMES, NAMES, derived, listed, _joined(NAMES, alias, HINTS))
-    joined = _joined(source, JOINS, source, _one("§ § §ON§1 §USING§(id) §ON§a.id§=§b.id"))
-    columns = st.lists(st.one_of(COLUMNS, COLUMNS, subquery, derived), min_size=1, max_size=2).map(",§".join)
-    condition = st.one_of(CONDITIONS, _joined(TESTS, subquery))
-    end = st.one_of(ENDS, _joined(st.just("§"), CLAUSES, st.just("§"), st.one_of(condition, subquery)))
+    listed = _joined(words.names, words.joins, words.names).map(lambda names: f"({names})")
+    source = st.one_of(words.names, words.names, derived, listed, _joined(words.names, alias, words.hints))
+    joined = _joined(source, words.joins, source, words.ons)
+    columns = st.lists(st.one_of(words.columns, words.columns, subquery, derived), min_size=1, max_size=2).map(
+        ",§".join
+    )
+    condition = st.one_of(words.conditions, _joined(TESTS, subquery))
+    end = st.one_of(words.ends, _joined(st.just("§"), words.clauses, st.just("§"), st.one_of(condition, subquery)))
     plain = st.one_of(
         _joined(st.just("SELECT§"), columns, st.just("§FROM§"), st.one_of(source, source, joined), end),
         _joined(st.just("SELECT§"), columns),
     )
-    table = st.tuples(ALIASES, _one("§ § (id,§k) §(k)"), inner).map(lambda each: f"{each[0]}{each[1]}§AS§({each[2]})")
+    table = st.tuples(words.aliases, words.lists, inner).map(lambda each: f"{each[0]}{each[1]}§AS§({each[2]})")
     tables = st.lists(table, min_size=1, max_size=2).map(",§".join)
-    named = _joined(_one("WITH§ WITH§RECURSIVE§"), tables, st.just("§"), plain)
+    named = _joined(_one("WITH§ WITH§ WITH§RECURSIVE§"), tables, st.just("§"), plain)
     operand = st.one_of(plain, subquery, plain.map(lambda sql: f"({sql})"))
     compound = _joined(operand, _one("§UNION§ §UNION§ALL§ §EXCEPT§ §INTERSECT§"), operand)
-    return st.one_of(plain, plain, named, compound)
+    return st.one_of(plain, named, named, compound)
+
+
+def _grown(words: type[Vocabulary]) -> st.SearchStrategy[str]:
+    return st.recursive(words.leaves, lambda inner: _selects(inner, words), max_leaves=6)
 
 
 def _spelt(pair: tuple[str, list[str]]) -> str:
@@ -167,7 +199,9 @@ def _spelt(pair: tuple[str, list[str]]) -> str:
     return first + "".join(gap + part for gap, part in zip(cycle(gaps), rest, strict=False))
 
 
-STATEMENTS = st.tuples(st.recursive(LEAVES, _selects, max_leaves=6), st.lists(GAPS, min_size=1, max_size=3)).map(_spelt)
+STATEMENTS = st.tuples(
+    st.one_of(_grown(Vocabulary), _grown(Vocabulary), _grown(Strange), CALLS), st.lists(GAPS, min_size=1, max_size=3)
+).map(_spelt)
 
 # What to put into a statement, in place of some characters or between them: signs, blanks, and words between blanks.
 SIGNS = _one("""
@@ -176,10 +210,10 @@ SIGNS = _one("""
 """)
 BLANKS = st.sampled_from(["-- ", "--\x0b", "\n", "\r", "\x0b", "\x0c", "\xa0", "\u3000", " (SELECT k FROM secret)"])
 WORDS = _one("""
-    ,secret JOIN§secret FROM§secret UNION§SELECT§k§FROM§secret secret , JOIN FROM SELECT AS LATERAL STRAIGHT_JOIN TABLE
-    VALUES WITH RECURSIVE UNION ON USING USE INDEX FOR PARTITION INTO ONLY FULL PIVOT WINDOW OVER FETCH OFFSET LIMIT NEXT
-    VALUE COUNT a vs hidden only dual columns against interval binary case end exists in group by order apply cross minus
-    anti asof
+    ,secret JOIN§secret FROM§secret UNION§SELECT§k§FROM§secret secret , JOIN FROM SELECT AS LATERAL STRAIGHT_JOIN
+    TABLE VALUES WITH RECURSIVE UNION ON USING USE INDEX FOR PARTITION INTO ONLY FULL PIVOT WINDOW OVER FETCH OFFSET
+    LIMIT NEXT VALUE COUNT a vs hidden only dual columns against interval binary case end exists in group by order
+    apply cross minus anti asof
 """).map(lambda word: f" {word.replace('§', ' ')} ")
 PIECES = st.one_of(SIGNS, BLANKS, WORDS)
 CHANGES = st.lists(st.tuples(st.integers(0, 300), st.integers(0, 5), PIECES), min_size=1, max_size=4)
