@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from clitool_tools.database.engine import Selection
-from clitool_tools.database.mongodb.faults import Faults
+from clitool_tools.database.mongodb.faults import Faults, unusable
 from mongo_world import PASSWORD, Mongo
-from pymongo.errors import OperationFailure
+from pymongo.errors import ConfigurationError, OperationFailure
 from services.certificates import Authority
 from services.mongod import SET, Mongod
 from services.process import free_port
@@ -288,6 +288,12 @@ def test_an_error_that_carries_values_is_not_repeated() -> None:
     assert "17 (Strange)" in str(found)
 
 
+def test_a_cluster_that_the_dns_does_not_know_is_told() -> None:
+    found = unusable(ConfigurationError(f"The DNS query name does not exist: _mongodb._tcp.{VALUE}."))
+    assert (found.reason, VALUE in str(found)) == ("unreachable", False)
+    assert "DNS" in str(found)
+
+
 # Encryption
 
 
@@ -328,6 +334,25 @@ def test_a_certificate_for_another_name_is_not(authority: Authority, monkeypatch
     try:
         tls(world, monkeypatch, tls="true", tlsCAFile=authority.path)
         assert seen(world.refusal("query", table="things")) == ("tls", None)
+    finally:
+        world.drop()
+        server.stop()
+
+
+def test_a_login_by_certificate_works(authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = Mongod(auth=True, authority=authority)
+    world = Mongo(server)
+    try:
+        world.fill({"things": [{"_id": 1}]})
+        certificate, both = authority.issue("client"), tmp_path / "both.pem"
+        both.write_bytes(certificate.path.read_bytes() + certificate.key.read_bytes())
+        with server.owner() as owner:
+            owner["$external"].command("createUser", "CN=client", roles=[{"role": "read", "db": world.name}])
+        options = {"tls": "true", "tlsCAFile": authority.path, "tlsCertificateKeyFile": both}
+        with_address(world, monkeypatch, server.address(world.name, authMechanism="MONGODB-X509", **options))
+        assert world.call("query", table="things")["rows"] == [{"_id": 1}]
+        with_address(world, monkeypatch, server.address(world.name, **options))
+        assert seen(world.refusal("query", table="things")) == ("login_failed", 13)
     finally:
         world.drop()
         server.stop()

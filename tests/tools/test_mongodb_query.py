@@ -187,7 +187,20 @@ def test_what_is_refused_is_not_asked(shop: Mongo, params: dict[str, Any], reaso
 
 
 @pytest.mark.parametrize(
-    "name", ["system.users", "system.profile", "system.views", "oplog.$main", "$cmd", "", "x" * 300]
+    "name",
+    [
+        "system.users",
+        "system.profile",
+        "system.views",
+        "oplog.$main",
+        "$cmd",
+        "",
+        "x" * 300,
+        "a\0b",
+        "\ud800",
+        "\u202e",
+        "a\nb",
+    ],
 )
 def test_the_servers_own_collections_are_refused_even_where_all_are_allowed(
     shop: Mongo, name: str, monkeypatch: pytest.MonkeyPatch

@@ -61,6 +61,8 @@ def packed(document: bytes) -> str | None:
         return None
     found = {name: value for name, _, value in entries(document, CANONICAL) if name in (KEY, "_id")}
     values = found.get(KEY, [found.get("_id")])
+    if not isinstance(values, list):  # servers before 4.4 say it in another way
+        return None
     try:
         for value in values:
             _rank(_decoded(value))

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     Row: TypeAlias = tuple[dict[str, Any], bytes, Shape]
 
+_AT_ONCE = 16_384  # bytes of documents that are decoded together
+
 NAMES: dict[Any, str] = {
     float: "double",
     str: "string",
@@ -51,19 +53,38 @@ def rows(batches: Iterable[Any], form: Format) -> Iterator[Row]:
         form: how values are shown.
     """
     for batch in batches:
-        found = decoded(batch)
-        if found is None:
-            yield from (_by_hand(raw, form) for raw in documents(batch))
-            continue
-        for document, raw in zip(found, documents(batch), strict=True):
-            document.pop(KEY, None)
-            yield form.fields(document), raw, (tuple(document), tuple(map(type, document.values())))
+        for some in divided(batch):
+            yield from _rows(some, form)
+
+
+def divided(batch: bytes) -> Iterator[list[bytes]]:
+    """Yield the documents of a batch, a few at a time: as Python objects they take many times the memory."""
+    some: list[bytes] = []
+    size = 0
+    for document in documents(batch):
+        some.append(document)
+        size += len(document)
+        if size > _AT_ONCE:
+            yield some
+            some, size = [], 0
+    if some:
+        yield some
+
+
+def _rows(some: list[bytes], form: Format) -> Iterator[Row]:
+    found = decoded(b"".join(some))
+    if found is None:
+        yield from (_by_hand(raw, form) for raw in some)
+        return
+    for document, raw in zip(found, some, strict=True):
+        document.pop(KEY, None)
+        yield form.fields(document), raw, (tuple(document), tuple(map(type, document.values())))
 
 
 def _by_hand(raw: bytes, form: Format) -> Row:
     found = decoded(raw)
     if found is not None:
-        return next(rows([raw], form))
+        return next(_rows([raw], form))
     fields = [field for field in entries(raw, form) if field[0] != KEY]
     return whole(fields), raw, (tuple(str(name) for name, _, _ in fields), tuple(type_ for _, type_, _ in fields))
 

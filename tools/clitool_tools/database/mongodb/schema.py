@@ -5,6 +5,7 @@ from __future__ import annotations
 from clitool.errors import ExecutionError
 from clitool_tools.database.mongodb.table import MongoTable
 from clitool_tools.database.table import Sort, Unique
+from clitool_tools.database.values import is_unicode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ def collections(session: Session, name: str | None = None) -> dict[str, str]:
 
 def find(session: Session, name: str) -> MongoTable | None:
     """Return the collection or view of exactly this name, or None."""
+    if "\0" in name or not is_unicode(name):  # which the driver or the server would call an error
+        return None
     type_ = collections(session, name).get(name)
     return None if type_ is None else MongoTable(name, type_)
 

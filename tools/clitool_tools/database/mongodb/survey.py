@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clitool_tools.database.mongodb.driver import bson
 from clitool_tools.database.mongodb.reader import OPTIONS
-from clitool_tools.database.mongodb.rows import NAMES
+from clitool_tools.database.mongodb.rows import NAMES, divided
 from clitool_tools.database.values import is_unicode
 
 TYPE_CHECKING = False
@@ -53,9 +53,10 @@ class Survey:
 
     def add(self, batch: Any) -> None:  # noqa: ANN401 - bytes, for which the driver declares documents
         """Count the fields of some documents."""
-        for document in bson.decode_all(batch, OPTIONS):
-            self.documents += 1
-            self._document(document, "")
+        for some in divided(batch):
+            for document in bson.decode_all(b"".join(some), OPTIONS):
+                self.documents += 1
+                self._document(document, "")
 
     def columns(self) -> list[dict[str, Any]]:
         """Return the fields by their dotted paths, in the order in which they were found, each before its parts."""
