@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,11 +14,15 @@ from file_world import World
 from mariadb_world import Maria
 from mongo_world import Mongo
 from services.certificates import Authority
+from services.fake_mysql import FakeMySQL
 from services.mariadb import MariaDB
 from services.mongod import Mongod
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from mysql_sessions import StartFake
+    from services.fake_mysql import Conversation
 
 
 @pytest.fixture
@@ -51,6 +58,40 @@ def mariadb(authority: Authority) -> Iterator[MariaDB]:
     server = MariaDB(authority=authority)
     yield server
     server.stop()
+
+
+@pytest.fixture(scope="session")
+def mortal_server(authority: Authority) -> Iterator[MariaDB]:
+    """Another server; use `mortal`."""
+    server = MariaDB(authority=authority)
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def mortal(mortal_server: MariaDB) -> Iterator[Maria]:
+    """A database on a server that may be killed, stopped and given other certificates."""
+    world = Maria(mortal_server)
+    yield world
+    with suppress(ProcessLookupError):
+        os.kill(mortal_server.process.pid, signal.SIGCONT)
+        mortal_server.process.kill()
+    mortal_server.restart()
+    world.drop()
+
+
+@pytest.fixture
+def fake_mysql() -> Iterator[StartFake]:
+    """Start a server that behaves as told."""
+    servers: list[FakeMySQL] = []
+
+    def start(behave: Callable[[Conversation], None]) -> FakeMySQL:
+        servers.append(FakeMySQL(behave))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.stop()
 
 
 @pytest.fixture
