@@ -9,11 +9,12 @@ from clitool.errors import ClitoolError, ExecutionError
 from clitool_tools.database.mysql import condition, effects
 from clitool_tools.database.mysql.faults import is_transient
 from clitool_tools.database.mysql.literal import literal, quoted
+from clitool_tools.database.mysql.schema import text
 from clitool_tools.database.names import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import TypeVar
 
     from clitool_tools.database.engine import Bounds
@@ -34,22 +35,23 @@ _PAUSE = 0.01  # seconds, longer each time, so that transactions in each other's
 
 def update(database: Database, table: MysqlTable, where: Node, values: Row, bounds: Bounds) -> int:
     """Update the rows that match; return how many do."""
-    effects.check(database, table, ["UPDATE"], values)
+    reached = effects.check(database, table, ["UPDATE"], values)
+    require_transactions(database, reached, "update and delete")
     assigned = ", ".join([f"{quoted(column.name)} = {condition.written(value)}" for column, value in values.items()])
     sql = f"UPDATE {quoted(table.name)} SET {assigned} WHERE {condition.where(where)}"  # noqa: S608 - quoted names, literals
-    return _bounded(database, table, sql, bounds)
+    return _bounded(database, sql, bounds)
 
 
 def delete(database: Database, table: MysqlTable, where: Node, bounds: Bounds) -> int:
     """Delete the rows that match; return how many do."""
-    effects.check(database, table, ["DELETE"])
+    reached = effects.check(database, table, ["DELETE"])
+    require_transactions(database, reached, "update and delete")
     sql = f"DELETE FROM {quoted(table.name)} WHERE {condition.where(where)}"  # noqa: S608 - as above
-    return _bounded(database, table, sql, bounds)
+    return _bounded(database, sql, bounds)
 
 
-def _bounded(database: Database, table: MysqlTable, sql: str, bounds: Bounds) -> int:
+def _bounded(database: Database, sql: str, bounds: Bounds) -> int:
     """Run a statement that stops at one row more than it may touch; then nothing of it stays."""
-    require_transactions(database, table, "update and delete")
 
     def run() -> int:
         affected = database.session.run(f"{sql} LIMIT {bounds.most + 1:d}").affected
@@ -87,14 +89,17 @@ def _may_try_again(database: Database, error: ClitoolError) -> bool:
     return is_transient(error) and left > _LAST_CHANCE
 
 
-def require_transactions(database: Database, table: MysqlTable, what: str) -> None:
-    """Raise `ExecutionError` (no_transactions) if the table's engine cannot take a change back."""
+def require_transactions(database: Database, tables: Iterable[str], what: str) -> None:
+    """Raise `ExecutionError` (no_transactions) if the engine of one of the tables cannot take a change back."""
     rows = database.session.run(
-        f"SELECT 1 FROM information_schema.ENGINES WHERE ENGINE = {literal(table.engine)} AND TRANSACTIONS = 'YES'"  # noqa: S608 - a literal
+        "SELECT t.TABLE_NAME, t.ENGINE FROM information_schema.TABLES t"  # noqa: S608 - literals
+        " JOIN information_schema.ENGINES e ON e.ENGINE = t.ENGINE"
+        f" WHERE t.TABLE_SCHEMA = DATABASE() AND t.TABLE_NAME IN ({', '.join(map(literal, tables))})"
+        " AND COALESCE(e.TRANSACTIONS, 'NO') <> 'YES'"
     ).all()
-    if not rows:
+    for name, engine in rows:
         raise ExecutionError(
-            f"{what} need a transaction, which the engine {table.engine} of {shown(table.name)} has not; an InnoDB"
-            " table has",
+            f"{what} need a transaction, which the engine {text(engine)} of {shown(text(name))} has not; that of"
+            " InnoDB tables has",
             "no_transactions",
         )

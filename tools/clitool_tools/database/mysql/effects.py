@@ -13,7 +13,7 @@ from clitool_tools.database.names import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from clitool_tools.database.mysql.database import Database
     from clitool_tools.database.mysql.foreign_keys import ForeignKey
@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from clitool_tools.database.table import Column
 
 
-def check(database: Database, table: MysqlTable, actions: Iterable[str], columns: Iterable[Column] = ()) -> None:
-    """Look at everything that a change would reach.
+def check(
+    database: Database, table: MysqlTable, actions: Iterable[str], columns: Iterable[Column] = ()
+) -> Collection[str]:
+    """Look at everything that a change would reach; return the tables of this database that it may change.
 
     Args:
         database: the session reads in it.
@@ -35,7 +37,9 @@ def check(database: Database, table: MysqlTable, actions: Iterable[str], columns
         ExecutionError: the account may not see what it reaches (permission).
     """
     set_ = {column.name for column in columns} | {column.name for column in table.all if column.generated}
-    _Search(database, table).run([Event(table.name, action, frozenset(set_)) for action in actions])
+    search = _Search(database, table)
+    search.run([Event(table.name, action, frozenset(set_)) for action in actions])
+    return search.changed
 
 
 class _Search:
@@ -47,6 +51,7 @@ class _Search:
         self.table = table
         self.catalogue = schema.Catalogue(self.session)
         self.keys: list[ForeignKey] | None = None
+        self.changed: set[str] = set()
 
     def run(self, events: list[Event]) -> None:
         seen: set[Event] = set()
@@ -55,6 +60,7 @@ class _Search:
             event = waiting.pop()
             if event not in seen:
                 seen.add(event)
+                self.changed.add(event.table)
                 waiting += self.cascades(event)
                 waiting += self.triggered(event)
 

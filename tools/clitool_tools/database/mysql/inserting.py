@@ -27,9 +27,9 @@ _MOST_CHARACTERS = 500_000  # servers take 4 MiB or more, unless their owner wan
 
 def insert(database: Database, table: MysqlTable, rows: Sequence[Row]) -> dict[str, Any]:
     """Insert all rows; return how many, and their numbers if the table gives them."""
-    effects.check(database, table, ["INSERT"])
+    reached = effects.check(database, table, ["INSERT"])
     if len(rows) > 1:
-        require_transactions(database, table, "several rows")
+        require_transactions(database, reached, "several rows")
     session = database.session
     numbering = _Numbering(session, table)
     most = 1 if numbering.is_meddled_with else _MOST_ROWS
@@ -37,7 +37,7 @@ def insert(database: Database, table: MysqlTable, rows: Sequence[Row]) -> dict[s
     def run() -> list[Stored]:
         return [
             number
-            for first, batch in _batches(rows, numbering.column, most)
+            for first, batch in batches(rows, numbering.column, most)
             for number in numbering.of(batch, _insert(session, table, first, batch))
         ]
 
@@ -47,7 +47,7 @@ def insert(database: Database, table: MysqlTable, rows: Sequence[Row]) -> dict[s
 
 def insert_one(session: Session, table: MysqlTable, row: Row, position: int) -> int:
     """Insert one row; return the number that it was given, if any."""
-    return session.run(_statement(table, [row]), row=position).last_id
+    return session.run(insert_statement(table, [row]), row=position).last_id
 
 
 class _Numbering:
@@ -80,7 +80,7 @@ class _Numbering:
                 yield given if given is not None else first + position * self._step
 
 
-def _batches(rows: Sequence[Row], numbered: MysqlColumn | None, most: int) -> Iterator[tuple[int, list[Row]]]:
+def batches(rows: Sequence[Row], numbered: Column | None, most: int) -> Iterator[tuple[int, list[Row]]]:
     """Yield the place of a first row, and rows from there with the same columns, all or none of them with a number."""
     first, size = 0, 0
     batch: list[Row] = []
@@ -109,7 +109,7 @@ def _insert(session: Session, table: MysqlTable, first: int, batch: Sequence[Row
     if len(batch) == 1:
         return insert_one(session, table, batch[0], first)
     try:
-        return session.run(_statement(table, batch)).last_id
+        return session.run(insert_statement(table, batch)).last_id
     except ClitoolError as error:
         if "vendor_code" not in error.details or is_transient(error):
             raise
@@ -118,7 +118,8 @@ def _insert(session: Session, table: MysqlTable, first: int, batch: Sequence[Row
         raise
 
 
-def _statement(table: MysqlTable, rows: Sequence[Row]) -> str:
+def insert_statement(table: MysqlTable, rows: Sequence[Row]) -> str:
+    """Return the statement that inserts rows with the same columns."""
     names = ", ".join([quoted(column.name) for column in rows[0]])
     values = ", ".join(["(" + ", ".join(map(condition.written, row.values())) + ")" for row in rows])
     return f"INSERT INTO {quoted(table.name)} ({names}) VALUES {values}"  # noqa: S608 - names of the live schema, literals

@@ -175,13 +175,13 @@ def _on_decimals(number: Decimal, digits: int, scale: int) -> Decimal | Gap:
     from decimal import ROUND_FLOOR, Context, Decimal
 
     greatest = _greatest(digits, scale)
-    if abs(number) > greatest:  # before any arithmetic: the exponent may be absurd
+    if number.copy_abs() > greatest:  # before any arithmetic, which rounds: the exponent may be absurd
         return Gap(greatest if number > 0 else None)
     wide = Context(prec=digits + 2)
     floor = number.quantize(Decimal((0, (1,), -scale)), ROUND_FLOOR, wide)
     if floor == number:
         return floor
-    return Gap(floor if floor >= -greatest else None)
+    return Gap(floor if floor >= greatest.copy_negate() else None)
 
 
 def _greatest(digits: int, scale: int) -> Decimal:

@@ -37,12 +37,13 @@ class MysqlColumn(Column):
         base: its type without length and the like, in small letters.
         charset, collation: of a text, or empty.
         comment: the owner's, or empty.
+        most: characters or bytes of a text or binary, or 0.
         is_invisible: whether it is only read where it is named.
         is_numbered: whether it is the AUTO_INCREMENT one.
         is_period: whether it says from when or until when a row of a system-versioned table is valid.
     """
 
-    __slots__ = ("base", "charset", "collation", "comment", "is_invisible", "is_numbered", "is_period")
+    __slots__ = ("base", "charset", "collation", "comment", "is_invisible", "is_numbered", "is_period", "most")
 
     def __init__(self, facts: Facts, *, is_document: bool) -> None:
         kind, found = ("json", None) if is_document else domain(facts)
@@ -60,6 +61,7 @@ class MysqlColumn(Column):
         self.charset = facts["CHARACTER_SET_NAME"] or ""
         self.collation = facts["COLLATION_NAME"] or ""
         self.comment = facts["COLUMN_COMMENT"] or ""
+        self.most = int(facts["CHARACTER_MAXIMUM_LENGTH"] or 0)
         self.is_invisible = "INVISIBLE" in extra
         self.is_numbered = "AUTO_INCREMENT" in extra
         self.is_period = facts["GENERATION_EXPRESSION"] in _PERIODS
