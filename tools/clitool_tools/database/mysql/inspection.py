@@ -130,7 +130,7 @@ class _Content:
         from clitool_tools.database.mysql.change import require_transactions
 
         try:
-            require_transactions(self._database, table, "changes")
+            require_transactions(self._database, [table.name], "changes")
         except ClitoolError as error:
             yield Finding("warning", self._key, f"most changes of {shown(table.name)} are refused: {error}")
 
