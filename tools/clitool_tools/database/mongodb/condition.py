@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from clitool.errors import InvalidParams
 from clitool_tools.database.mongodb.driver import bson
-from clitool_tools.database.mongodb.values import is_hexadecimal
+from clitool_tools.database.mongodb.forms import is_hexadecimal
 from clitool_tools.database.names import listed, shown
 from clitool_tools.database.where import Comparison, Group, Membership, Negation, Null
 

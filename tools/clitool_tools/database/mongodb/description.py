@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 
 from clitool.errors import ExecutionError
-from clitool_tools.database.mongodb.faults import MEMORY
+from clitool_tools.database.mongodb.codes import MEMORY
 from clitool_tools.database.mongodb.format import RELAXED
 from clitool_tools.database.mongodb.schema import indexes, options
 from clitool_tools.database.mongodb.survey import Survey

@@ -1,12 +1,13 @@
 """MongoDB's errors in the words of this project: one sentence and one reason for each, never a value or an address.
 
 The server's own sentences hold values and the driver's hold addresses, so neither is ever repeated: what an error is
-comes from its number (https://github.com/mongodb/mongo/blob/master/src/mongo/base/error_codes.yml) and its type.
+comes from its number and its type.
 """
 
 from __future__ import annotations
 
 from clitool.errors import ClitoolError, ExecutionError, InvalidParams
+from clitool_tools.database.mongodb.codes import DUPLICATE, FAULTS, TIMEOUT, UNAUTHORIZED
 from clitool_tools.database.mongodb.driver import bson, pymongo
 from clitool_tools.database.names import listed
 
@@ -16,67 +17,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any, Self
 
-_BUSY = ("locked", "another change of the same documents is going on; try again")
-_MEANWHILE = ("locked", "the collection was changed meanwhile; try again")
-_LOST = ("connection_lost", "the server gave up its role in the middle of the call; try again")
-_LOGIN = ("login_failed", "the server refuses the user or the password; look at authSource, too")
-_RIGHT = (
-    "permission",
-    "the account has not the right for this on the server; `clitool check --connect` prints the role that it needs",
-)
-_VALUE = ("bad_value", "MongoDB takes no such value or field name there")
-_MEMORY = ("database", "the query needs too much memory; ask for less, or sort by an indexed field")
-
-_FAULTS: dict[int, tuple[str, str]] = {
-    2: _VALUE,
-    9: _VALUE,
-    11: _LOGIN,
-    13: _RIGHT,
-    14: _VALUE,
-    18: _LOGIN,
-    20: ("no_transactions", "this server has no transactions; a replica set has"),
-    24: _BUSY,
-    26: ("not_found", "the collection does not exist any more"),
-    28: ("bad_value", "a dotted name leads through a value that is not a document"),
-    43: _MEANWHILE,
-    52: _VALUE,
-    53: ("bad_value", "this cannot be the _id of a document"),
-    56: ("bad_value", "a field needs a name"),
-    57: _VALUE,
-    66: ("bad_value", "the _id or shard key of a document cannot change"),
-    91: _LOST,
-    112: _BUSY,
-    146: _MEMORY,
-    166: ("table_not_allowed", "a view cannot be changed; change the collection behind it"),
-    175: _MEANWHILE,
-    189: _LOST,
-    225: _BUSY,
-    246: _BUSY,
-    251: _BUSY,
-    263: ("no_transactions", "the server cannot do this inside of a transaction"),
-    292: _MEMORY,
-    391: _LOGIN,
-    8000: _LOGIN,
-    10003: ("bad_value", "a document of a capped collection cannot change its size"),
-    10058: _LOST,
-    10107: _LOST,
-    10334: ("too_large", "a document would be larger than the 16 MB that MongoDB stores"),
-    11600: _LOST,
-    11602: _LOST,
-    13388: _MEANWHILE,
-    13435: _LOST,
-    13436: _LOST,
-    14031: ("no_space", "the server's disk is full"),
-    16837: _VALUE,
-    17280: ("too_large", "a value is too large for an index of the collection"),
-    17419: ("too_large", "a document would be larger than the 16 MB that MongoDB stores"),
-    17420: ("too_large", "a document would be larger than the 16 MB that MongoDB stores"),
-}
-MEMORY = (146, 292)  # what a query is told that needs more memory than the server grants one
-_UNAUTHORIZED = 13
 _INVALID = 121
-_DUPLICATE = (11000, 11001, 12582)
-_TIMEOUT = (50, 89, 202, 262)
 _OURS = ("bad_value", "too_large", "table_not_allowed")  # reasons that are about the caller's values
 
 
@@ -135,15 +76,15 @@ class Faults:
         return type(found)(f"rows[{row}]: {found}", found.reason, **found.details, row=row)
 
     def _of_the_server(self, code: int, details: Mapping[str, Any]) -> ClitoolError:
-        if code in _TIMEOUT:
+        if code in TIMEOUT:
             return self._too_long()
-        if code == _UNAUTHORIZED and self._is_anonymous:
+        if code == UNAUTHORIZED and self._is_anonymous:
             return ExecutionError(
                 "the server wants a login; name user and password in connection_string",
                 "login_failed",
                 vendor_code=code,
             )
-        if code in _DUPLICATE:
+        if code in DUPLICATE:
             keys = listed(details.get("keyPattern") or ())
             sentence = "a document with the same unique key exists already" + (f" ({keys})" if keys else "")
             return ExecutionError(sentence, "duplicate_key", vendor_code=code)
@@ -151,7 +92,7 @@ class Faults:
             names = listed(dict.fromkeys(_broken(details.get("errInfo"))))
             sentence = "the collection's validation rules refuse the document" + (f" ({names})" if names else "")
             return ExecutionError(sentence, "constraint", vendor_code=code)
-        reason, sentence = _FAULTS.get(code) or _other(code, details)
+        reason, sentence = FAULTS.get(code) or _other(code, details)
         kind = InvalidParams if reason in _OURS else ExecutionError
         return kind(sentence, reason, vendor_code=code)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clitool.errors import ExecutionError
+from clitool_tools.database.mongodb.codes import UNAUTHORIZED
 from clitool_tools.database.mongodb.table import MongoTable
 from clitool_tools.database.table import Sort, Unique
 from clitool_tools.database.values import is_unicode
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from clitool_tools.database.mongodb.session import Session
-
-_UNAUTHORIZED = 13
 
 
 def collections(session: Session, name: str | None = None) -> dict[str, str]:
@@ -81,6 +80,6 @@ def _unless_unauthorized(session: Session, ask: Callable[[], list[Any]]) -> list
         with session.faults():
             return ask()
     except ExecutionError as error:
-        if error.details.get("vendor_code") == _UNAUTHORIZED:
+        if error.details.get("vendor_code") == UNAUTHORIZED:
             return None
         raise

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from clitool.errors import InvalidParams
 from clitool_tools.database.mongodb.driver import bson
-from clitool_tools.database.mongodb.values import FORMS, decode
+from clitool_tools.database.mongodb.forms import FORMS
+from clitool_tools.database.mongodb.values import decode
 from clitool_tools.database.names import shown
 from clitool_tools.database.table import Column, Domain, Table
 
