@@ -8,11 +8,12 @@ from clitool_tools.database.mongodb.format import CANONICAL, RELAXED
 from clitool_tools.database.mongodb.operators import ACCUMULATORS, OPERATORS
 from clitool_tools.database.mongodb.pipeline import admit
 from clitool_tools.database.mongodb.rows import rows
+from clitool_tools.database.mongodb.schema import collections
 from clitool_tools.database.mongodb.stages import STAGES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from typing import Any
 
     from clitool_tools.database.mongodb.rows import Row
@@ -36,7 +37,9 @@ def aggregate(
 
     What a stage cannot hold in the server's memory for it (100 MB) is an error: no query fills the server's disk.
     """
-    stages, _ = admit(session.connection, pipeline)
+    stages, tables = admit(session.connection, pipeline)
+    if table.is_view or _has_view(session, tables):
+        stages, _ = admit(session.connection, pipeline, reads_view=True)
     with session.faults():
         try:
             cursor = session.database[table.name].aggregate_raw_batches(
@@ -49,6 +52,12 @@ def aggregate(
             if refused is None:
                 raise
             raise refused from error
+
+
+def _has_view(session: Session, tables: Collection[str]) -> bool:
+    """Return whether one of the collections is a view, or is not known."""
+    types = collections(session) if tables else {}
+    return any(types.get(name, "view") == "view" for name in tables)
 
 
 def _refused(error: pymongo.errors.OperationFailure) -> ClitoolError | None:

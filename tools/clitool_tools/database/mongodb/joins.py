@@ -62,6 +62,14 @@ def _documents(look: Screening, at: str, given: object) -> Any:  # noqa: ANN401 
     return expression(look, at, given)
 
 
+def _restriction(look: Screening, at: str, given: object) -> Any:  # noqa: ANN401 - as above
+    before = look.expressions
+    restriction = condition(look, at, given)
+    if look.reads_view and look.expressions > before:
+        raise refusal(at, "a pipeline that reads a view can have no $expr here; put it into a $match")
+    return restriction
+
+
 _LOOKUP: dict[str, Rule] = {
     "from": _namespace,
     "localField": text,
@@ -78,7 +86,7 @@ _GRAPH_LOOKUP: dict[str, Rule] = {
     "as": text,
     "maxDepth": whole,
     "depthField": text,
-    "restrictSearchWithMatch": condition,
+    "restrictSearchWithMatch": _restriction,
 }
 
 

@@ -57,6 +57,11 @@ def _operators(look: Screening, at: str, given: object) -> Any:  # noqa: ANN401 
     return {word: _BELOW_FIELDS[word](look, below(at, word), value) for word, value in document.items()}
 
 
+def _computed(look: Screening, at: str, given: object) -> Any:  # noqa: ANN401 - as above
+    look.expressions += 1
+    return computed(look, at, given)
+
+
 def _conditions(look: Screening, at: str, given: object) -> Any:  # noqa: ANN401 - as above
     return [condition(look, element(at, index), each) for index, each in enumerate(a_list(at, given))]
 
@@ -128,7 +133,7 @@ _ABOVE_FIELDS: dict[str, Rule] = {
     "$and": _conditions,
     "$or": _conditions,
     "$nor": _conditions,
-    "$expr": computed,
+    "$expr": _computed,
     "$text": _text_search,
     "$jsonSchema": _schema,
     "$sampleRate": number,

@@ -28,9 +28,11 @@ def screen(connection: Connection, pipeline: Sequence[Any]) -> Collection[str]:
     return admit(connection, pipeline)[1]
 
 
-def admit(connection: Connection, pipeline: Sequence[Any]) -> tuple[list[dict[str, Any]], Collection[str]]:
+def admit(
+    connection: Connection, pipeline: Sequence[Any], *, reads_view: bool = False
+) -> tuple[list[dict[str, Any]], Collection[str]]:
     """Return the pipeline for the server, its Extended JSON read, and what `screen` returns; raises as that does."""
-    look = Screening(connection, STAGES)
+    look = Screening(connection, STAGES, reads_view=reads_view)
     require_size(pipeline)
     try:
         return look.pipeline("pipeline", pipeline), look.tables

@@ -23,6 +23,7 @@ MAX_STAGES = 100  # with those of all pipelines inside
 MAX_PIPELINES = 5  # one in another
 MAX_DEPTH = 60  # objects and arrays in one another
 MAX_SIZE = 1_000_000  # characters and values
+_BARRIER = {"$limit": 2**63 - 1}
 _LONGEST = 200  # characters of a place in one sentence
 
 
@@ -32,18 +33,24 @@ class Screening:
     Args:
         connection: whose collections may be named.
         rules: for each stage that may run, the rule for what it takes.
+        reads_view: whether one of the collections is a view. The server tries a `$match` as early as it can, also on
+            documents that the view leaves out, and an expression that fails on one of them would tell what it holds.
+            So before each filter with an expression there is a stage that the server moves nothing across.
 
     Attributes:
         tables: the collections that are named.
         depth: how many pipelines lie around the stage that is looked at.
+        expressions: how many filters with an expression there were so far.
     """
 
-    __slots__ = ("_rules", "_stages", "connection", "depth", "tables")
+    __slots__ = ("_rules", "_stages", "connection", "depth", "expressions", "reads_view", "tables")
 
-    def __init__(self, connection: Connection, rules: Mapping[str, Rule]) -> None:
+    def __init__(self, connection: Connection, rules: Mapping[str, Rule], *, reads_view: bool = False) -> None:
         self.connection = connection
+        self.reads_view = reads_view
         self.tables: dict[str, None] = {}
         self.depth = -1
+        self.expressions = 0
         self._rules = rules
         self._stages = 0
 
@@ -57,7 +64,13 @@ class Screening:
         if self.depth == MAX_PIPELINES:
             raise refusal(at, f"more than {MAX_PIPELINES} pipelines in one another")
         self.depth += 1
-        stages = [self.stage(element(at, index), each) for index, each in enumerate(given)]
+        stages: list[Any] = []
+        for index, each in enumerate(given):
+            before = self.expressions
+            stage = self.stage(element(at, index), each)
+            if self.reads_view and "$match" in stage and self.expressions > before:
+                stages.append(_BARRIER)
+            stages.append(stage)
         self.depth -= 1
         return stages
 
