@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import bson
 import pytest
 from bson.raw_bson import RawBSONDocument
+from clitool_tools.database.mongodb.keyset import KEY
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mongo_world import SECRET, Mongo
@@ -258,3 +259,13 @@ def test_a_cursor_works_in_either_format(world: Mongo) -> None:
     fill(world, [{"_id": number, "v": number / 2} for number in range(4)])
     cursor = world.call("query", table="things", order_by=["v"], limit=1)["next_cursor"]
     assert len(world.call("query", table="things", order_by=["v"], format="canonical", cursor=cursor)["rows"]) == 3
+
+
+@pytest.mark.parametrize("order_by", [[], ["v"]])
+def test_no_document_decides_where_the_next_page_begins(world: Mongo, order_by: list[str]) -> None:
+    """Who may store a document must not hide others by a field that looks like the server's own answer."""
+    trap = {KEY: [99], "v": 1}
+    fill(world, [{"_id": number, **trap} for number in range(5)])
+    whole, _ = pages(world, order_by, 100)
+    assert pages(world, order_by, 1) == (whole, False)
+    assert (KEY in whole[0]) is (order_by == [])

@@ -19,9 +19,11 @@ from clitool_tools.database.mongodb.values import decode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Any
+    from typing import Any, TypeAlias
 
     from clitool_tools.database.table import Sort
+
+    Place: TypeAlias = tuple[bytes, str]
 
 KEY = "\x01sortKey"  # the field in which the server gives the values that it sorted a document by
 _EMPTY = {"$undefined": True}  # what an array without elements sorts as: before null
@@ -52,16 +54,18 @@ _UNDEFINED, _NULL, _NUMBER = 1, 2, 3
 _DOWNWARDS = {"$lt": "$gt", "$lte": "$gte"}
 
 
-def packed(document: bytes) -> str | None:
+def packed(place: Place) -> str | None:
     """Return the sort values of a document from the server as canonical Extended JSON, or None if none can follow.
 
-    None can follow a document of no bytes, a regular expression, JavaScript, an array in an array, MinKey or MaxKey.
+    None can follow a regular expression, JavaScript, an array in an array, MinKey or MaxKey.
+
+    Args:
+        place: the document as it came, and the field in which it has these values: `KEY`, ``_id``, or empty for none.
     """
-    if not document:
-        return None
-    found = {name: value for name, _, value in entries(document, CANONICAL) if name in (KEY, "_id")}
+    document, key = place
+    found = {name: value for name, _, value in entries(document, CANONICAL) if name == key}
     values = found.get(KEY, [found.get("_id")])
-    if not isinstance(values, list):  # servers before 4.4 say it in another way
+    if not key or not isinstance(values, list):  # servers before 4.4 say it in another way
         return None
     try:
         for value in values:

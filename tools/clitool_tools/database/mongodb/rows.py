@@ -45,16 +45,17 @@ NAMES: dict[Any, str] = {
 """What MongoDB itself calls the types, by what the driver's decoder makes of them."""
 
 
-def rows(batches: Iterable[Any], form: Format) -> Iterator[Row]:
-    """Yield each document as JSON, as it came, and its shape; without the values that it was sorted by.
+def rows(batches: Iterable[Any], form: Format, key: str = "") -> Iterator[Row]:
+    """Yield each document as JSON, as it came, and its shape.
 
     Args:
         batches: the bytes of some documents each, as a raw cursor of the driver gives them.
         form: how values are shown.
+        key: `KEY` if that field of a document has what the server sorted it by; then it is not shown.
     """
     for batch in batches:
         for some in divided(batch):
-            yield from _rows(some, form)
+            yield from _rows(some, form, key)
 
 
 def divided(batch: bytes) -> Iterator[list[bytes]]:
@@ -71,22 +72,24 @@ def divided(batch: bytes) -> Iterator[list[bytes]]:
         yield some
 
 
-def _rows(some: list[bytes], form: Format) -> Iterator[Row]:
+def _rows(some: list[bytes], form: Format, key: str) -> Iterator[Row]:
     found = decoded(b"".join(some))
     if found is None:
-        yield from (_by_hand(raw, form) for raw in some)
+        yield from (_by_hand(raw, form, key) for raw in some)
         return
     for document, raw in zip(found, some, strict=True):
-        document.pop(KEY, None)
+        if key == KEY:
+            del document[KEY]
         yield form.fields(document), raw, (tuple(document), tuple(map(type, document.values())))
 
 
-def _by_hand(raw: bytes, form: Format) -> Row:
+def _by_hand(raw: bytes, form: Format, key: str) -> Row:
     found = decoded(raw)
     if found is not None:
-        return next(_rows([raw], form))
-    fields = [field for field in entries(raw, form) if field[0] != KEY]
-    return whole(fields), raw, (tuple(str(name) for name, _, _ in fields), tuple(type_ for _, type_, _ in fields))
+        return next(_rows([raw], form, key))
+    fields = [field for field in entries(raw, form) if field[0] != KEY or key != KEY]
+    named = [(name, type_) for name, type_, _ in fields if isinstance(name, str)]
+    return whole(fields), raw, (tuple(name for name, _ in named), tuple(type_ for _, type_ in named))
 
 
 def columns(shapes: Iterable[Shape]) -> list[dict[str, str]]:

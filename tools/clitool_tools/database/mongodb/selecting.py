@@ -15,24 +15,26 @@ if TYPE_CHECKING:
     from typing import Any
 
     from clitool_tools.database.engine import Selection
-    from clitool_tools.database.mongodb.rows import Row
+    from clitool_tools.database.mongodb.keyset import Place
     from clitool_tools.database.mongodb.session import Session
+    from clitool_tools.database.mongodb.table import Shape
     from clitool_tools.database.table import Sort
 
 _BATCH = 1000  # documents; the server also ends a batch at 16 MB
 _SORTS = 32  # fields that the server sorts by
 
 
-def select(session: Session, selection: Selection) -> Iterator[Row]:
-    """Yield at most ``limit + 1`` documents as JSON, as they came, and their shapes."""
+def select(session: Session, selection: Selection) -> Iterator[tuple[dict[str, Any], Place, Shape]]:
+    """Yield at most ``limit + 1`` documents as JSON, their places (see `keyset.packed`), and their shapes."""
     sorts = _sorts(selection)
+    key = _key(selection, sorts)
     filters = [] if selection.where is None else [condition(selection.where)]
     if selection.after is not None:
         filters.append(after(sorts, selection.after[0]))
     with session.faults():
         cursor = session.database[selection.table.name].find_raw_batches(
             {"$and": filters} if filters else {},
-            _projection(selection, sorts),
+            _projection(selection, key),
             sort=[(sort.column.name, -1 if sort.descending else 1) for sort in sorts] or None,
             limit=selection.limit + 1,
             batch_size=min(selection.limit + 1, _BATCH),
@@ -40,13 +42,21 @@ def select(session: Session, selection: Selection) -> Iterator[Row]:
             collation=None if selection.table.is_view else SIMPLE,  # a view has its own, which cannot be another one
         )
         with cursor:
-            found = rows(iter(cursor), CANONICAL if selection.is_canonical else RELAXED)
-            yield from found if _is_plain(sorts) else ((document, b"", shape) for document, _, shape in found)
+            found = rows(iter(cursor), CANONICAL if selection.is_canonical else RELAXED, key)
+            for document, raw, shape in found:
+                yield document, (raw, key), shape
 
 
-def _is_plain(sorts: list[Sort]) -> bool:
-    """Return whether a cursor can follow: a number in a path is a place in one document and a name in another."""
-    return not any(part.isdecimal() for sort in sorts for part in sort.column.name.split("."))
+def _key(selection: Selection, sorts: list[Sort]) -> str:
+    """Return the field in which a document tells where it stands in the order; empty if no cursor can follow.
+
+    None can if a number is part of a path: in one document that is a place in an array, in another one a name.
+    """
+    if not selection.is_total or any(part.isdecimal() for sort in sorts for part in sort.column.name.split(".")):
+        return ""
+    names = [column.name for column in selection.columns]
+    is_there = [sort.column.name for sort in sorts] == ["_id"] and (not names or "_id" in names)
+    return "_id" if is_there else KEY
 
 
 def _sorts(selection: Selection) -> list[Sort]:
@@ -59,22 +69,24 @@ def _sorts(selection: Selection) -> list[Sort]:
     return list(found.values())
 
 
-def _projection(selection: Selection, sorts: list[Sort]) -> dict[str, Any] | None:
-    """Return which fields to send: what is asked for, and the sort values if they are needed and not among it."""
+def _projection(selection: Selection, key: str) -> dict[str, Any] | None:
+    """Return which fields to send: what is asked for, and what the server sorted by if `key` says so."""
     names = [column.name for column in selection.columns]
     _require_apart(names)
     fields: dict[str, Any] = dict.fromkeys(names, 1)
     if names and not any(name == "_id" or name.startswith("_id.") for name in names):
         fields["_id"] = 0
-    is_shown = not names or "_id" in names
-    if selection.is_total and not (is_shown and [sort.column.name for sort in sorts] == ["_id"]):
+    if key == KEY:
         fields[KEY] = {"$meta": "sortKey"}
     return fields or None
 
 
 def _require_apart(names: list[str]) -> None:
     """Raise `InvalidParams` if one field that is asked for lies in another one."""
+    known = set(names)
     for name in names:
-        for other in names:
-            if name.startswith(other + "."):
+        parts = name.split(".")
+        for end in range(1, len(parts)):
+            other = ".".join(parts[:end])
+            if other in known:
                 raise InvalidParams(f"columns names {shown(other)} and {shown(name)}, which is a part of it")

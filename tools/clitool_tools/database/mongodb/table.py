@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any, TypeAlias
 
+    from clitool_tools.database.mongodb.keyset import Place
     from clitool_tools.database.where import Node
 
     Shape: TypeAlias = tuple[tuple[str, ...], tuple[Any, ...]]  # names and types of the fields of one document
@@ -56,7 +57,7 @@ class MongoTable(Table):
             found = self._columns[name] = Column(name, "", "any", nullable=not is_key, key=int(is_key), domain=DOMAIN)
         return found
 
-    def packed(self, place: Any) -> str | None:  # noqa: ANN401 - what `select` gave with the row
+    def packed(self, place: Place) -> str | None:
         """Return what a cursor holds to go on behind a row, or None if the order cannot be continued there."""
         from clitool_tools.database.mongodb.keyset import packed
 
