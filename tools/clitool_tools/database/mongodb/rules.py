@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from clitool.errors import InvalidParams
+from clitool_tools.database.mongodb.forms import FORMS
 from clitool_tools.database.mongodb.screening import below, element, refusal, unknown
-from clitool_tools.database.mongodb.values import FORMS, decode
+from clitool_tools.database.mongodb.values import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
