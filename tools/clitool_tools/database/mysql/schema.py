@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 PRIMARY = "PRIMARY"  # the name of its index
 _TYPES = ("BASE TABLE", "SYSTEM VERSIONED", "VIEW")  # and not SEQUENCE, TEMPORARY, SYSTEM VIEW
+_MADE_UP = b"SEQUENCE"  # the engine of MariaDB's tables that come to be when they are named, like seq_1_to_9
 # Engines that keep the rows of a table in that table and nowhere else; MERGE, FEDERATED, CONNECT and SPIDER do not.
 _OWN_ROWS = ("aria", "archive", "csv", "innodb", "memory", "myisam", "ndbcluster", "rocksdb", "tokudb")
 _FACTS = (
@@ -114,9 +115,9 @@ def names(session: Session) -> list[tuple[str, bool]]:
     """Return the names of all tables and views, by name, and which of them are views."""
     rows = session.run(
         f"SELECT TABLE_NAME, TABLE_TYPE = 'VIEW' FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()"  # noqa: S608 - what varies is a literal
-        f" AND TABLE_TYPE IN ({', '.join(map(literal, _TYPES))}) ORDER BY TABLE_NAME"
+        f" AND TABLE_TYPE IN ({', '.join(map(literal, _TYPES))})"
     ).all()
-    return [(text(name), is_view == b"1") for name, is_view in rows]
+    return sorted((text(name), is_view == b"1") for name, is_view in rows)
 
 
 def find(session: Session, name: str) -> MysqlTable | None:
@@ -126,6 +127,9 @@ def find(session: Session, name: str) -> MysqlTable | None:
         return None
     exact, engine = found
     facts = list(_facts(session, exact))
+    if not facts:
+        session.run(f"SELECT 1 FROM {quoted(exact)} LIMIT 0").all()  # noqa: S608 - a quoted name; the server says why
+        return None
     documents = _documents(session, exact, facts) if engine is not None else frozenset()
     columns = [MysqlColumn(row, is_document=row["COLUMN_NAME"] in documents) for row in facts]
     if engine is None:
@@ -215,7 +219,7 @@ def _entry(session: Session, name: str) -> tuple[str, str | None] | None:
         f" WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {sought}"
     ).all()
     for live, type_, engine in rows:
-        if is_named(session, text(live), name) and text(type_) in _TYPES:
+        if is_named(session, text(live), name) and text(type_) in _TYPES and engine != _MADE_UP:
             return text(live), None if type_ == b"VIEW" else text(engine)
     return None
 
