@@ -138,7 +138,8 @@ def _member(text: str) -> tuple[str, str]:
             return "".join(letters), text[position + 1 :]
         if letter in "'\\":
             position += 1
-            letter = _ESCAPES.get(text[position], text[position]) if letter == "\\" else letter
+            escaped = text[position : position + 1]
+            letter = _ESCAPES.get(escaped, escaped) if letter == "\\" else letter
         letters.append(letter)
         position += 1
     return "".join(letters), ""
