@@ -1,0 +1,44 @@
+"""What one call holds open of an account: its IMAP session and its folder for attachments."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clitool.jail import Jail
+    from clitool.tool import Deadline
+    from clitool_tools.mail.account import Account
+
+
+class Servers:
+    """The connection of the family: nothing is opened before it is used, and everything is closed together.
+
+    Attributes:
+        account: whose servers these are.
+        deadline: bounds every wait.
+    """
+
+    __slots__ = ("_attachments", "account", "deadline")
+
+    def __init__(self, account: Account, deadline: Deadline) -> None:
+        self.account = account
+        self.deadline = deadline
+        self._attachments: Jail | None = None
+
+    @property
+    def attachments(self) -> Jail:
+        """The folder for attachments.
+
+        Raises:
+            ScopeDenied: `not_configured` if the account has none.
+            ExecutionError: `settings` if it cannot be used.
+        """
+        if self._attachments is None:
+            from clitool.jail import Jail
+
+            self._attachments = Jail(self.account.require_attachments()[0], "attachments_path")
+        return self._attachments
+
+    def close(self) -> None:
+        """Log out and release the folder."""
+        if self._attachments is not None:
+            self._attachments.close()
