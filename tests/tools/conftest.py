@@ -1,4 +1,4 @@
-"""Worlds for the file tools."""
+"""Worlds for the file and mail tools."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 from file_world import World
+from mail_world import MailWorld
+from services import mail as mail_service
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from services.mail import MailServers
 
 
 @pytest.fixture
@@ -32,3 +36,19 @@ def shared_world() -> Iterator[World]:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         yield World(Path(folder) / "world")
+
+
+@pytest.fixture(scope="session")
+def mail_servers() -> Iterator[MailServers]:
+    """A real mail system, started for the first test that asks for it."""
+    servers = mail_service.start()
+    yield servers
+    servers.stop()
+
+
+@pytest.fixture
+def mail(mail_servers: MailServers) -> Iterator[MailWorld]:
+    """An account that no other test has used, with one client's settings for it."""
+    world = MailWorld(mail_servers)
+    yield world
+    world.close()

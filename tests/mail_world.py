@@ -1,0 +1,139 @@
+"""One account on a real mail system: a client's settings for it, calls of the mail tools, and what its owner sees."""
+
+from __future__ import annotations
+
+import imaplib
+import smtplib
+import ssl
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from clitool_tools.mail import family
+from contexts import make_context
+
+from clitool.errors import ClitoolError, report
+
+if TYPE_CHECKING:
+    from services.mail import MailServers, User
+
+TOOLS: dict[str, type[Any]] = {tool.name.removeprefix("mail_"): tool for tool in family.tools}
+
+
+class MailWorld:
+    """A fresh account.
+
+    Attributes:
+        servers: where it is.
+        user: its address and secrets.
+        settings: one client's settings, as in clients.yaml; a test may change them before its first call.
+    """
+
+    def __init__(self, servers: MailServers, **settings: object) -> None:
+        self.servers = servers
+        self.user: User = servers.user()
+        self.settings: dict[str, Any] = {
+            "imap_host": "127.0.0.1",
+            "imap_port": servers.dovecot.imaps,
+            "imap_tls": "implicit",
+            "smtp_host": "127.0.0.1",
+            "smtp_port": servers.postfix.smtps,
+            "smtp_tls": "implicit",
+            "tls_ca": str(servers.authority.path),
+            "username": self.user.address,
+            "password": self.user.password,
+            "from": self.user.address,
+            **settings,
+        }
+
+    def context(self, seconds: float = 60.0) -> Any:
+        """Return the context of one call."""
+        return make_context(family, self.settings, seconds=seconds)
+
+    def call(self, tool: str, **params: Any) -> Any:
+        """Return the result of one call of ``mail_<tool>``."""
+        context = self.context()
+        try:
+            return TOOLS[tool](context).execute(**params)
+        finally:
+            context.close()
+
+    def refusal(self, tool: str, **params: Any) -> dict[str, Any]:
+        """Return the error document of a call that must fail: one line, without secrets and without a path."""
+        with pytest.raises(ClitoolError) as caught:
+            self.call(tool, **params)
+        document = dict(report(caught.value))
+        for hidden in (self.user.password, self.user.token, str(self.servers.authority.folder)):
+            assert hidden not in repr(document)
+        assert "\n" not in str(document["error"])
+        return document
+
+    def reason(self, tool: str, **params: Any) -> str:
+        """Return the reason for which a call is refused."""
+        return str(self.refusal(tool, **params)["details"]["reason"])
+
+    def deliver(self, data: bytes, sender: str = "sender@example.test") -> None:
+        """Put a message into the inbox as the mail system does; it is there when this returns."""
+        with smtplib.LMTP(str(self.servers.dovecot.lmtp)) as lmtp:
+            assert lmtp.sendmail(sender, [self.user.address], data) == {}
+
+    def append(self, data: bytes, folder: str = "INBOX", flags: str = "", when: str = "") -> int:
+        """File a message as the owner and return its UID.
+
+        Args:
+            data: the message; line ends become CRLF.
+            folder: as the server spells it, in ASCII.
+            flags: separated by blanks.
+            when: for INTERNALDATE, as ``"01-Feb-2024 10:00:00 +0000"``; now if empty.
+        """
+        status, answer = self.owner.append(quoted(folder), flags, f'"{when}"' if when else "", data)
+        assert status == "OK", answer
+        return int(answer[0].split(b"]")[0].split()[-1])  # [APPENDUID validity uid]
+
+    @cached_property
+    def owner(self) -> imaplib.IMAP4_SSL:
+        """The owner's own access, logged in; `close` ends it."""
+        context = ssl.create_default_context(cafile=str(self.servers.authority.path))
+        owner = imaplib.IMAP4_SSL("127.0.0.1", self.servers.dovecot.imaps, ssl_context=context, timeout=30)
+        owner.login(self.user.address, self.user.password)
+        return owner
+
+    def create(self, folder: str) -> None:
+        """Make a folder as the owner; the name as the server spells it."""
+        status, answer = self.owner.create(quoted(folder))
+        assert status == "OK", answer
+
+    def folders(self) -> set[str]:
+        """Return the names of all folders as the server spells them, in ASCII."""
+        lines: list[Any] = self.owner.list()[1]
+        names = (line[-1] if isinstance(line, tuple) else line.partition(b'"/" ')[2] for line in lines if line != b")")
+        return {_unquoted(name.decode()) for name in names if name}
+
+    def flags(self, uid: int, folder: str = "INBOX") -> set[str]:
+        """Return the flags of a message, as the owner sees them; ``\\Recent`` is left out."""
+        self.owner.select(quoted(folder), readonly=True)
+        (line,) = self.owner.uid("FETCH", str(uid), "(FLAGS)")[1]
+        return {flag.decode() for flag in imaplib.ParseFlags(line)} - {"\\Recent"}
+
+    def messages(self, folder: str = "INBOX") -> list[bytes]:
+        """Return every message of a folder whole, in the order of arrival, without marking it read."""
+        self.owner.select(quoted(folder), readonly=True)
+        answer: list[Any] = self.owner.uid("FETCH", "1:*", "(BODY.PEEK[])")[1]
+        return [item[1] for item in answer if isinstance(item, tuple)]
+
+    def close(self) -> None:
+        """End the owner's access."""
+        if "owner" in self.__dict__:
+            self.owner.logout()
+
+
+def quoted(folder: str) -> str:
+    """Return an IMAP quoted string."""
+    escaped = folder.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _unquoted(name: str) -> str:
+    if not name.startswith('"'):
+        return name
+    return name[1:-1].replace('\\"', '"').replace("\\\\", "\\")
