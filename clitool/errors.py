@@ -53,6 +53,8 @@ REASONS: dict[str, tuple[str, str]] = {
     "side_effects": ("invalid_params", "a trigger or cascade reaches a table that is not allowed"),
     # The same for mail
     "bad_address": ("invalid_params", "the text is not one mail address in its plain form"),
+    "bad_mailbox": ("invalid_params", "the text is not a name that any mail folder could have"),
+    "bad_query": ("invalid_params", "the text to search for is not one that a mail server could be asked for"),
     "recipient_not_allowed": ("invalid_params", "the address is not in allowed_recipients"),
     "bad_header": ("invalid_params", "a text for a header has a control character, or a message id is none"),
     "key_reused": ("invalid_params", "the idempotency key was used before, for something else"),
@@ -76,6 +78,7 @@ REASONS: dict[str, tuple[str, str]] = {
     "too_many_affected": ("execution_error", "more rows would change than max_affected allows; nothing was changed"),
     "database": ("execution_error", "the database reports another fault"),
     "rate_limited": ("execution_error", "as many messages as allowed have been sent within the hour"),
+    "mail": ("execution_error", "the mail server reports another fault"),
     "refused": ("execution_error", "the mail server refuses the message or every recipient"),
     "smtputf8_unavailable": ("execution_error", "the mail server takes no address with letters beyond ASCII"),
     "unknown_outcome": ("execution_error", "whether the message was sent cannot be known"),

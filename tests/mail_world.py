@@ -13,6 +13,7 @@ from clitool_tools.mail import family
 from contexts import make_context
 
 from clitool.errors import ClitoolError, report
+from clitool.family import Secret
 
 if TYPE_CHECKING:
     from services.mail import MailServers, User
@@ -48,7 +49,7 @@ class MailWorld:
 
     def context(self, seconds: float = 60.0) -> Any:
         """Return the context of one call."""
-        return make_context(family, self.settings, seconds=seconds)
+        return make_context(family, _hidden(self.settings), seconds=seconds)
 
     def call(self, tool: str, **params: Any) -> Any:
         """Return the result of one call of ``mail_<tool>``."""
@@ -125,6 +126,13 @@ class MailWorld:
         """End the owner's access."""
         if "owner" in self.__dict__:
             self.owner.logout()
+
+
+def _hidden(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings as the core gives them to `parse`: with secrets that hide themselves."""
+    if "connections" in settings:
+        return {"connections": {name: _hidden(values) for name, values in settings["connections"].items()}}
+    return {key: Secret(value) if key.endswith("password") else value for key, value in settings.items()}
 
 
 def quoted(folder: str) -> str:
