@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 
-from clitool.errors import ScopeDenied, SettingsError
+from clitool.errors import InvalidParams, ScopeDenied, SettingsError
 from clitool_tools.mail.credentials import parse_credentials
 from clitool_tools.mail.endpoint import parse_endpoint
+from clitool_tools.mail.recipients import Recipients
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from clitool.family import Origin
+    from clitool_tools.mail.address import Address
     from clitool_tools.mail.credentials import Credentials
     from clitool_tools.mail.endpoint import Endpoint
 
@@ -29,6 +31,9 @@ class Account:
         imap, smtp: the servers; None if there is none. Tools ask `require_imap` and `require_smtp`.
         credentials, smtp_credentials: how to log in to each; None where there is no server.
         tls_ca: absolute path of the file with authorities to trust; None for the system's.
+        sender: whom mail is from; None if the settings do not say, see `require_sender`.
+        recipients: whom it may go to.
+        max_sends_per_hour: messages in 60 minutes; None without a limit.
         max_recipients, max_message_bytes: limits of one message.
         save_sent: ``auto``, ``always`` or ``never``.
         attachments: the folder for attachments, as configured and with links resolved; None if there is none.
@@ -40,8 +45,11 @@ class Account:
         "imap",
         "max_message_bytes",
         "max_recipients",
+        "max_sends_per_hour",
         "name",
+        "recipients",
         "save_sent",
+        "sender",
         "smtp",
         "smtp_credentials",
         "tls_ca",
@@ -56,6 +64,9 @@ class Account:
         self.credentials = parse_credentials("imap", values, origin.folder, prefix) if self.imap else None
         self.smtp_credentials = parse_credentials("smtp", values, origin.folder, prefix) if self.smtp else None
         self.tls_ca = os.path.join(origin.folder, values["tls_ca"]) if "tls_ca" in values else None
+        self.sender = _sender(values, prefix)
+        self.recipients = _recipients(values, prefix)
+        self.max_sends_per_hour: int | None = values.get("max_sends_per_hour")
         self.max_recipients: int = values.get("max_recipients", MAX_RECIPIENTS)
         self.max_message_bytes: int = values.get("max_message_bytes", MAX_MESSAGE_BYTES)
         self.save_sent: str = values.get("save_sent", "auto")
@@ -73,6 +84,12 @@ class Account:
             raise self.missing("smtp_host")
         return self.smtp, self.smtp_credentials
 
+    def require_sender(self) -> Address:
+        """Return whom mail is from; raises `ScopeDenied` (not_configured) if the settings do not say."""
+        if self.sender is None:
+            raise self.missing("from")
+        return self.sender
+
     def require_attachments(self) -> tuple[str, str]:
         """Return the spellings of the folder for attachments; raises `ScopeDenied` (not_configured)."""
         if self.attachments is None:
@@ -83,6 +100,24 @@ class Account:
         """Return the error for a tool that needs a setting which this account has not."""
         account = f"the account {self.name!r}" if self.name else "this client's mail account"
         return ScopeDenied(f"{account} is not set up for this: its settings have no {key}", "not_configured")
+
+
+def _sender(values: Mapping[str, Any], prefix: str) -> Address | None:
+    if "from" not in values:
+        return None
+    from clitool_tools.mail.address import parse
+
+    try:
+        return parse(values["from"])
+    except InvalidParams as error:
+        raise SettingsError(prefix + "from", str(error)) from error
+
+
+def _recipients(values: Mapping[str, Any], prefix: str) -> Recipients:
+    try:
+        return Recipients(values.get("allowed_recipients", ()), allow_subaddress=values.get("allow_subaddress", False))
+    except SettingsError as error:
+        raise SettingsError(prefix + error.key, str(error)) from error
 
 
 def _attachments(values: Mapping[str, Any], origin: Origin, prefix: str) -> tuple[str, str] | None:

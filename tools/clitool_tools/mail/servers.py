@@ -7,33 +7,33 @@ if TYPE_CHECKING:
     from clitool.jail import Jail
     from clitool.tool import Deadline
     from clitool_tools.mail.account import Account
-    from clitool_tools.mail.imap.session import Session
+    from clitool_tools.mail.imap.session import Session as ImapSession
+    from clitool_tools.mail.smtp.session import Session as SmtpSession
 
 
 class Servers:
     """The connection of the family: nothing is opened before it is used, and everything is closed together.
+
+    Each property raises `ScopeDenied` (not_configured) if the account has no such thing, and `ExecutionError` if it
+    cannot be opened.
 
     Attributes:
         account: whose servers these are.
         deadline: bounds every wait.
     """
 
-    __slots__ = ("_attachments", "_imap", "account", "deadline")
+    __slots__ = ("_attachments", "_imap", "_smtp", "account", "deadline")
 
     def __init__(self, account: Account, deadline: Deadline) -> None:
         self.account = account
         self.deadline = deadline
+        self._imap: ImapSession | None = None
+        self._smtp: SmtpSession | None = None
         self._attachments: Jail | None = None
-        self._imap: Session | None = None
 
     @property
-    def imap(self) -> Session:
-        """The IMAP server, logged in at the first use.
-
-        Raises:
-            ScopeDenied: `not_configured` if the account has none.
-            ExecutionError: `unreachable`, `tls`, `timeout`, `connection_lost`, `login_failed`, `settings` or `mail`.
-        """
+    def imap(self) -> ImapSession:
+        """The server to read from, logged in."""
         if self._imap is None:
             from clitool_tools.mail.imap.session import Session
 
@@ -41,13 +41,17 @@ class Servers:
         return self._imap
 
     @property
-    def attachments(self) -> Jail:
-        """The folder for attachments.
+    def smtp(self) -> SmtpSession:
+        """The server to send through, logged in."""
+        if self._smtp is None:
+            from clitool_tools.mail.smtp.session import Session
 
-        Raises:
-            ScopeDenied: `not_configured` if the account has none.
-            ExecutionError: `settings` if it cannot be used.
-        """
+            self._smtp = Session(self.account, self.deadline)
+        return self._smtp
+
+    @property
+    def attachments(self) -> Jail:
+        """The folder for attachments."""
         if self._attachments is None:
             from clitool.jail import Jail
 
@@ -55,8 +59,7 @@ class Servers:
         return self._attachments
 
     def close(self) -> None:
-        """Log out and release the folder."""
-        if self._imap is not None:
-            self._imap.close()
-        if self._attachments is not None:
-            self._attachments.close()
+        """Say goodbye to the servers and release the folder; each, whatever happens to the others."""
+        for opened in (self._smtp, self._imap, self._attachments):
+            if opened is not None:
+                opened.close()

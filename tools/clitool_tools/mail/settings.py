@@ -56,7 +56,7 @@ _ACCOUNT: dict[str, Any] = {
     "max_sends_per_hour": {
         "type": "integer",
         "minimum": 1,
-        "maximum": 100_000,
+        "maximum": 10_000,
         "description": "messages in any 60 minutes; needs a folder for state",
     },
     "max_recipients": {
