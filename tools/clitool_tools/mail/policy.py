@@ -18,6 +18,36 @@ CONNECTION: dict[str, Any] = {
 }
 
 
+FOLDER: dict[str, Any] = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 1000,
+    "default": "INBOX",
+    "description": "The folder, called as mail_list_folders calls it.",
+}
+UID: dict[str, Any] = {
+    "type": "integer",
+    "minimum": 1,
+    "maximum": 2**32 - 1,
+    "description": "The message: its uid in mail_read_inbox for the same folder.",
+}
+
+
+def choose_folder(accounts: Mapping[str, Account], connection: str | None, folder: str) -> dict[str, str]:
+    """Return the account and folder that a call means, for the audit.
+
+    Raises:
+        InvalidParams: no such account (connection_unknown), or no folder can be called so (bad_mailbox).
+        ScopeDenied: the account has no IMAP server (not_configured).
+    """
+    from clitool_tools.mail.imap.syntax import mailbox_name
+
+    account = choose(accounts, connection)
+    account.require_imap()
+    mailbox_name(folder)
+    return {"connection": account.name, "folder": folder}
+
+
 def choose(accounts: Mapping[str, Account], name: str | None) -> Account:
     """Return the account that a call means; raises `InvalidParams` (connection_unknown) with the choices."""
     if name is None and len(accounts) == 1:

@@ -24,13 +24,12 @@ class Message:
     def __init__(self, items: Mapping[bytes, Value]) -> None:
         self.items = dict(items)
 
-    @property
-    def flags(self) -> frozenset[bytes] | None:
-        r"""Its flags in lower case: ``\seen``; None if the server did not give them."""
+    def has_flag(self, flag: bytes) -> bool | None:
+        r"""Return whether it has a flag (``\Seen``), whatever the letter case; None if the server does not say."""
         flags = self.items.get(b"FLAGS")
         if not isinstance(flags, list):
             return None
-        return frozenset(flag.lower() for flag in flags if isinstance(flag, bytes))
+        return flag.lower() in (each.lower() for each in flags if isinstance(each, bytes))
 
     @property
     def size(self) -> int | None:

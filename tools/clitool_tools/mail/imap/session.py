@@ -11,7 +11,7 @@ from clitool_tools.mail.imap.syntax import Literal, mailbox, mailbox_name, quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from clitool.tool import Deadline
     from clitool_tools.mail.account import Account
@@ -32,17 +32,26 @@ class Selected:
         name: as the caller called it.
         uidvalidity: while it is the same, a UID means the same message; 0 if the server does not say.
         exists: how many messages there are.
-        writable: whether flags can be changed.
     """
 
-    __slots__ = ("exists", "name", "uidvalidity", "writable")
+    __slots__ = ("_kept", "exists", "name", "uidvalidity")
 
     def __init__(self, name: str, answer: Answer, *, writable: bool) -> None:
         validity = answer.code(b"UIDVALIDITY") or [b"0"]
         self.name = name
         self.uidvalidity = int(validity[0]) if isinstance(validity[0], bytes) and validity[0].isdigit() else 0
         self.exists = next((response.number or 0 for response in answer.of(b"EXISTS")), 0)
-        self.writable = writable and answer.code(b"READ-ONLY") is None
+        self._kept = _kept_flags(answer) if writable and answer.code(b"READ-ONLY") is None else ()
+
+    def keeps(self, flag: bytes) -> bool:
+        """Return whether a change of this flag outlives the session; false in a folder that was only examined."""
+        return self._kept is None or flag.lower() in self._kept
+
+
+def _kept_flags(answer: Answer) -> Collection[bytes] | None:
+    """Return the flags that the server keeps, in lower case; None if it does not say, which means all."""
+    flags = (answer.code(b"PERMANENTFLAGS") or [None])[0]
+    return [flag.lower() for flag in flags if isinstance(flag, bytes)] if isinstance(flags, list) else None
 
 
 class Session:
