@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from clitool.family import Family
+from clitool_tools.mail.drafting import MailDraft
 from clitool_tools.mail.list_folders import MailListFolders
 from clitool_tools.mail.mark_read import MailMarkRead
+from clitool_tools.mail.sending import MailSend
 from clitool_tools.mail.servers import Servers
 from clitool_tools.mail.settings import SETTINGS_SCHEMA, parse
 
@@ -32,7 +34,7 @@ def check(accounts: Mapping[str, Account], probe: bool) -> Iterator[Finding]:
 
 family = Family(
     name="mail",
-    tools=(MailListFolders, MailMarkRead),
+    tools=(MailListFolders, MailMarkRead, MailDraft, MailSend),
     settings_schema=SETTINGS_SCHEMA,
     settings_required=True,
     parse=parse,

@@ -35,7 +35,7 @@ class Attachment:
         self.data = data
 
 
-def locate_attachments(account: Account, paths: Sequence[str]) -> list[Location]:
+def locate_attachments(account: Account, paths: Sequence[str] | None) -> list[Location]:
     """Return where the paths lead, without looking there.
 
     Raises:

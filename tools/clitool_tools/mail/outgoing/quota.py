@@ -3,44 +3,51 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 
-from clitool.errors import ExecutionError
+from clitool.errors import ClitoolError, ExecutionError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from clitool.state import State
+    from clitool.tool import Context
     from clitool_tools.mail.account import Account
 
 _HOUR = 3600.0
 
 
-class Quota:
-    """The messages of the last 60 minutes: each occupies one of as many places as there may be messages.
+@contextmanager
+def counted(context: Context, account: Account) -> Iterator[None]:
+    """Count the one message that is sent inside, if the account has a limit.
 
-    A place is taken by `State.put_if_absent`, which gives it to one process alone, and becomes free an hour later.
-    A call that is killed keeps its place.
+    It is counted before, and no more if an error says that it certainly was not sent; so a call that is killed counts.
+
+    Raises:
+        ExecutionError: `rate_limited` if it would be one too many, `state` if there is nowhere to count.
     """
+    if account.max_sends_per_hour is None:
+        yield
+        return
+    place = _take(context.state, account.name, account.max_sends_per_hour)
+    try:
+        yield
+    except ClitoolError as error:
+        if error.reason != "unknown_outcome":
+            context.state.delete(place)
+        raise
 
-    __slots__ = ("_account", "_place", "_state")
 
-    def __init__(self, state: State, account: Account) -> None:
-        self._state = state
-        self._account = account
-        self._place = ""
+def _take(state: State, name: str, most: int) -> str:
+    """Occupy one of as many places as there may be messages; it becomes free an hour later.
 
-    def take(self, most: int) -> None:
-        """Count one message; raises `ExecutionError` (rate_limited) if it would be one too many."""
-        start = int.from_bytes(os.urandom(4), "big")  # so that full places are not all asked before a free one
-        for number in range(most):
-            place = f"place {self._account.name} {(start + number) % most}"
-            if self._state.put_if_absent(place, "", _HOUR):
-                self._place = place
-                return
-        message = f"{most} messages have been sent within the hour, as many as max_sends_per_hour permits; try later"
-        raise ExecutionError(message, "rate_limited")
-
-    def give_back(self) -> None:
-        """Do not count the message: it certainly was not sent."""
-        if self._place:
-            self._state.delete(self._place)
-            self._place = ""
+    `State.put_if_absent` gives a place to one process alone.
+    """
+    start = int.from_bytes(os.urandom(4), "big")  # so that a free place is found without asking all that are not
+    for number in range(most):
+        place = f"place {(start + number) % most} {name}"
+        if state.put_if_absent(place, "", _HOUR):
+            return place
+    message = f"{most} messages have been sent within the hour, as many as max_sends_per_hour permits; try again later"
+    raise ExecutionError(message, "rate_limited")

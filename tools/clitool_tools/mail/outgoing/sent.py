@@ -1,0 +1,58 @@
+"""The copy of a sent message in the account's folder for sent mail: one, whoever files it."""
+
+from __future__ import annotations
+
+from clitool.errors import ClitoolError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from clitool_tools.mail.servers import Servers
+
+# Servers that file what is sent through them, a moment later (github.com/pimalaya/himalaya/issues/693).
+_FILE_THEMSELVES = (".gmail.com", ".googlemail.com", ".office365.com", ".outlook.com")
+
+
+def file_copy(servers: Servers, data: bytes, message_id: str) -> dict[str, Any]:
+    """See to it that there is exactly one copy, and return what became of it; whatever fails, the message is sent.
+
+    Args:
+        servers: of the account.
+        data: the message as it was sent.
+        message_id: by which a copy is recognised.
+
+    Returns:
+        `state` (``saved``, ``saved_by_server`` or ``not_saved``), `folder` if it is known, and `why` if not saved.
+    """
+    account = servers.account
+    if account.save_sent == "never":
+        return _not_saved("save_sent is never")
+    if account.save_sent == "auto" and account.smtp and f".{account.smtp.host.lower()}".endswith(_FILE_THEMSELVES):
+        return {"state": "saved_by_server"}
+    if account.imap is None:
+        return _not_saved("there is no imap_host")
+    try:
+        return _file(servers, data, message_id)
+    except ClitoolError as error:
+        return _not_saved(str(error))
+
+
+def _file(servers: Servers, data: bytes, message_id: str) -> dict[str, Any]:
+    from clitool_tools.mail.imap.syntax import quoted
+
+    session = servers.imap
+    if servers.account.save_sent == "auto" and b"X-GM-EXT-1" in session.connection.capabilities:
+        return {"state": "saved_by_server"}
+    folder = session.special_use("sent")
+    if folder is None:
+        return _not_saved("the account has no folder for sent mail")
+    session.examine(folder.name)
+    if session.search([b"HEADER", b"Message-ID", quoted(message_id.encode())]):
+        return {"state": "saved_by_server", "folder": folder.name}
+    session.append(folder.name, data, rb"\Seen")
+    return {"state": "saved", "folder": folder.name}
+
+
+def _not_saved(why: str) -> dict[str, Any]:
+    return {"state": "not_saved", "why": why}
