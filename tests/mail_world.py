@@ -14,26 +14,67 @@ from contexts import make_context
 
 from clitool.errors import ClitoolError, report
 from clitool.family import Secret
+from clitool.schema import check
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from services.mail import MailServers, User
 
 TOOLS: dict[str, type[Any]] = {tool.name.removeprefix("mail_"): tool for tool in family.tools}
 
 
-class MailWorld:
-    """A fresh account.
+class MailClient:
+    """A client of some mail server.
+
+    Attributes:
+        settings: as in clients.yaml; a test may change them before a call.
+        secrets: texts that no error may show.
+    """
+
+    def __init__(self, settings: Mapping[str, Any], secrets: Sequence[str] = ()) -> None:
+        self.settings = dict(settings)
+        self.secrets = secrets
+
+    def context(self, seconds: float = 60.0) -> Any:
+        """Return the context of one call."""
+        return make_context(family, _hidden(self.settings), seconds=seconds)
+
+    def call(self, tool: str, *, seconds: float = 60.0, **params: Any) -> Any:
+        """Return the result of one call of ``mail_<tool>``; its parameters are checked as the core checks them."""
+        context = self.context(seconds)
+        try:
+            return TOOLS[tool](context).execute(**check(params, TOOLS[tool].input_schema))
+        finally:
+            context.close()
+
+    def refusal(self, tool: str, **params: Any) -> dict[str, Any]:
+        """Return the error document of a call that must fail: one line, without secrets and without a path."""
+        with pytest.raises(ClitoolError) as caught:
+            self.call(tool, **params)
+        document = dict(report(caught.value))
+        for hidden in self.secrets:
+            assert hidden not in repr(document)
+        assert "\n" not in str(document["error"])
+        return document
+
+    def reason(self, tool: str, **params: Any) -> str:
+        """Return the reason for which a call is refused."""
+        return str(self.refusal(tool, **params)["details"]["reason"])
+
+
+class MailWorld(MailClient):
+    """A fresh account on a real mail system, and a client of it.
 
     Attributes:
         servers: where it is.
         user: its address and secrets.
-        settings: one client's settings, as in clients.yaml; a test may change them before its first call.
     """
 
     def __init__(self, servers: MailServers, **settings: object) -> None:
         self.servers = servers
         self.user: User = servers.user()
-        self.settings: dict[str, Any] = {
+        own = {
             "imap_host": "127.0.0.1",
             "imap_port": servers.dovecot.imaps,
             "imap_tls": "implicit",
@@ -44,34 +85,8 @@ class MailWorld:
             "username": self.user.address,
             "password": self.user.password,
             "from": self.user.address,
-            **settings,
         }
-
-    def context(self, seconds: float = 60.0) -> Any:
-        """Return the context of one call."""
-        return make_context(family, _hidden(self.settings), seconds=seconds)
-
-    def call(self, tool: str, **params: Any) -> Any:
-        """Return the result of one call of ``mail_<tool>``."""
-        context = self.context()
-        try:
-            return TOOLS[tool](context).execute(**params)
-        finally:
-            context.close()
-
-    def refusal(self, tool: str, **params: Any) -> dict[str, Any]:
-        """Return the error document of a call that must fail: one line, without secrets and without a path."""
-        with pytest.raises(ClitoolError) as caught:
-            self.call(tool, **params)
-        document = dict(report(caught.value))
-        for hidden in (self.user.password, self.user.token, str(self.servers.authority.folder)):
-            assert hidden not in repr(document)
-        assert "\n" not in str(document["error"])
-        return document
-
-    def reason(self, tool: str, **params: Any) -> str:
-        """Return the reason for which a call is refused."""
-        return str(self.refusal(tool, **params)["details"]["reason"])
+        super().__init__({**own, **settings}, (self.user.password, self.user.token, str(servers.authority.folder)))
 
     def deliver(self, data: bytes, sender: str = "sender@example.test") -> None:
         """Put a message into the inbox as the mail system does; it is there when this returns."""

@@ -83,9 +83,7 @@ def shown(raw: bytes) -> str:
     name = utf7.decode(raw)
     if name is None:
         name = raw.decode("utf-8", "backslashreplace")
-    if has_control(name):
-        name = raw.decode("ascii", "backslashreplace").encode("unicode_escape").decode()
-    return name
+    return raw.decode("latin-1").encode("unicode_escape").decode() if has_control(name) else name
 
 
 def folders(responses: Iterable[Response]) -> list[Folder]:

@@ -1,0 +1,103 @@
+"""An IMAP server that misbehaves by script, for what real servers will not do."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
+
+HELLO = b"* OK [CAPABILITY IMAP4rev1 AUTH=PLAIN] scripted\r\n"
+CLOSE, SILENCE = b"close", b"silence"
+_USUAL = {
+    "SELECT": b"* 3 EXISTS\r\n* OK [UIDVALIDITY 7] ok\r\nTAG OK done\r\n",
+    "EXAMINE": b"* 3 EXISTS\r\n* OK [UIDVALIDITY 7] ok\r\nTAG OK done\r\n",
+    "CAPABILITY": b"* CAPABILITY IMAP4rev1 AUTH=PLAIN\r\nTAG OK done\r\n",
+}
+
+
+class ScriptedImap:
+    """Answers each command by its word; with OK if the script says nothing else.
+
+    Args:
+        answers: by the word of the command (``UID FETCH``); ``TAG`` in them is replaced. An answer that ends with
+            `CLOSE` or `SILENCE` is sent, and then the connection is closed, or nothing is ever sent again. A list
+            gives the answers to one time after the other; the last one stays.
+        greeting: what it says first; likewise.
+
+    Attributes:
+        port: where it listens.
+        lines: what clients have sent, without line ends; of a literal, the lines in it.
+    """
+
+    def __init__(self, answers: Mapping[str, bytes | list[bytes]] | None = None, greeting: bytes = HELLO) -> None:
+        self._answers = {**_USUAL, **(answers or {})}
+        self._greeting = greeting
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listener.getsockname()[1]
+        self.lines: list[bytes] = []
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+
+    @property
+    def commands(self) -> list[str]:
+        """The words of the commands that clients have sent."""
+        return [_word(line) for line in self.lines if line[:1] == b"T" and line[1:2].isdigit()]
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        self._thread.join(20)
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                client, _ = self._listener.accept()
+            except OSError:  # closed
+                return
+            with client, client.makefile("rb") as incoming:
+                try:
+                    self._talk(client, incoming)
+                except OSError:  # the client has gone
+                    continue
+
+    def _talk(self, client: socket.socket, incoming: object) -> None:
+        if not _say(client, self._greeting):
+            return
+        for line in incoming:  # type: ignore[attr-defined]  # a file
+            self.lines.append(line.rstrip(b"\r\n"))
+            tag = line.split(b" ")[0]
+            while self.lines[-1].endswith(b"}"):
+                client.sendall(b"+ go on\r\n")
+                size = int(self.lines[-1].rpartition(b"{")[2][:-1])
+                self.lines.append(incoming.read(size) + incoming.readline().rstrip(b"\r\n"))  # type: ignore[attr-defined]  # a file
+            if not _say(client, self._answer(_word(line)).replace(b"TAG", tag)):
+                return
+
+    def _answer(self, word: str) -> bytes:
+        answer = self._answers.get(word, b"TAG OK done\r\n")
+        if isinstance(answer, list):
+            return answer.pop(0) if len(answer) > 1 else answer[0]
+        return answer
+
+
+def _word(line: bytes) -> str:
+    words = line.decode("latin-1").upper().split()[1:]
+    return " ".join(words[:2] if words[:1] == ["UID"] else words[:1])
+
+
+def _say(client: socket.socket, answer: bytes) -> bool:
+    """Send an answer; return whether the conversation goes on."""
+    client.sendall(answer.removesuffix(CLOSE).removesuffix(SILENCE))
+    if answer.endswith(SILENCE):
+        while client.recv(65_536):
+            pass
+    return not answer.endswith((CLOSE, SILENCE))
