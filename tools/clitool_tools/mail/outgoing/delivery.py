@@ -5,6 +5,7 @@ from __future__ import annotations
 from clitool_tools.mail.outgoing.ledger import attempt
 from clitool_tools.mail.outgoing.quota import counted
 from clitool_tools.mail.outgoing.request import require_size, stamp
+from clitool_tools.mail.outgoing.thread import whole_thread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Delivery:
         earlier = entry.answer()
         if earlier is not None:
             return earlier if earlier["sent_copy"] else self._complete(earlier, entry)
+        self._message.references = whole_thread(self._context, self._servers.account, self._message.references)
         message_id, date = stamp(self._message)
         data = self._message.write(message_id, date)
         with counted(self._context, self._servers.account):

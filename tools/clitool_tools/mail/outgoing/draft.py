@@ -5,6 +5,7 @@ from __future__ import annotations
 from clitool.errors import ExecutionError
 from clitool_tools.mail.outgoing.ledger import attempt
 from clitool_tools.mail.outgoing.request import require_size, stamp
+from clitool_tools.mail.outgoing.thread import whole_thread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class Draft:
         earlier = entry.answer()
         if earlier is not None:
             return earlier
+        self._message.references = whole_thread(self._context, self._servers.account, self._message.references)
         message_id, date = stamp(self._message)
         data = self._written(message_id, date)
         folder = self._folder()
