@@ -16,12 +16,12 @@ class Relay:
 
     Attributes:
         port: where it listens.
-        sent: what clients have sent, in the order of arrival.
+        sent, received: what clients have sent and got, in the order of arrival.
         cut_after: ends a connection when the server has sent so many bytes on it; None passes all.
     """
 
     def __init__(self, target: int, cut_after: int | None = None) -> None:
-        self.sent = bytearray()
+        self.sent, self.received = bytearray(), bytearray()
         self.cut_after = cut_after
         self._target = target
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -63,9 +63,14 @@ class Relay:
                 client, _ = self._listener.accept()
             except OSError:  # closed
                 return
-            server = socket.create_connection(("127.0.0.1", self._target))
-            self._run(self._forward, client, server)
-            self._run(self._back, server, client)
+            self._run(self._connect, client)
+
+    def _connect(self, client: socket.socket) -> None:
+        with client, socket.create_connection(("127.0.0.1", self._target)) as server:
+            forward = threading.Thread(target=self._forward, args=(client, server), daemon=True)
+            forward.start()
+            self._back(server, client)
+            forward.join(20)
 
     def _forward(self, client: socket.socket, server: socket.socket) -> None:
         while data := _received(client):
@@ -75,15 +80,18 @@ class Relay:
 
     def _back(self, server: socket.socket, client: socket.socket) -> None:
         left = self.cut_after
-        while data := _received(server):
+        while left != 0 and (data := _received(server)):
+            data = self._pass_back(data)
             part = data if left is None else data[:left]
+            self.received += part
             _send(client, part)
-            if left is not None:
-                left -= len(part)
-                if not left:
-                    break
+            left = None if left is None else left - len(part)
         _end(client)
-        client.close()
+        _end(server)
+
+    def _pass_back(self, data: bytes) -> bytes:
+        """Return what the client gets for what the server sends; a subclass may do harm here."""
+        return data
 
 
 def _received(source: socket.socket) -> bytes:

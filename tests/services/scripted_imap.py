@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import TracebackType
+
+    from services.certificates import Certificate
 
 HELLO = b"* OK [CAPABILITY IMAP4rev1 AUTH=PLAIN] scripted\r\n"
 CLOSE, SILENCE = b"close", b"silence"
@@ -27,17 +31,24 @@ class ScriptedImap:
             `CLOSE` or `SILENCE` is sent, and then the connection is closed, or nothing is ever sent again. A list
             gives the answers to one time after the other; the last one stays.
         greeting: what it says first; likewise.
+        certificate: to speak TLS with, from the start.
 
     Attributes:
         port: where it listens.
         lines: what clients have sent, without line ends; of a literal, the lines in it.
     """
 
-    def __init__(self, answers: Mapping[str, bytes | list[bytes]] | None = None, greeting: bytes = HELLO) -> None:
+    def __init__(
+        self,
+        answers: Mapping[str, bytes | list[bytes]] | None = None,
+        greeting: bytes = HELLO,
+        certificate: Certificate | None = None,
+    ) -> None:
         self._answers = {**_USUAL, **(answers or {})}
         self._greeting = greeting
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
+        self._context = _context(certificate)
         self.lines: list[bytes] = []
         self._thread = threading.Thread(target=self._serve, daemon=True)
 
@@ -63,11 +74,14 @@ class ScriptedImap:
                 client, _ = self._listener.accept()
             except OSError:  # closed
                 return
-            with client, client.makefile("rb") as incoming:
-                try:
-                    self._talk(client, incoming)
-                except OSError:  # the client has gone
-                    continue
+            with client, suppress(OSError):  # the client has gone
+                self._meet(client)
+
+    def _meet(self, client: socket.socket) -> None:
+        if self._context is not None:
+            client = self._context.wrap_socket(client, server_side=True)
+        with client, client.makefile("rb") as incoming:
+            self._talk(client, incoming)
 
     def _talk(self, client: socket.socket, incoming: object) -> None:
         if not _say(client, self._greeting):
@@ -87,6 +101,14 @@ class ScriptedImap:
         if isinstance(answer, list):
             return answer.pop(0) if len(answer) > 1 else answer[0]
         return answer
+
+
+def _context(certificate: Certificate | None) -> ssl.SSLContext | None:
+    if certificate is None:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate.path, certificate.key)
+    return context
 
 
 def _word(line: bytes) -> str:

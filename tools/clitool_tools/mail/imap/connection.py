@@ -153,7 +153,7 @@ class Connection:
             if response.tag in (tag, b"+"):
                 return response
             if response.kind == b"BYE":
-                raise ended(self.wire.endpoint, response)
+                raise ended(self.wire.endpoint)
             if response.tag not in self._unheeded:
                 responses.append(response)
             size += _OVERHEAD + sum(map(len, pieces))
