@@ -5,6 +5,7 @@ from __future__ import annotations
 import imaplib
 import smtplib
 import ssl
+from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,9 @@ from clitool.family import Secret
 from clitool.schema import check
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from clitool_tools.mail.imap.session import Session
     from services.mail import MailServers, User
 
 TOOLS: dict[str, type[Any]] = {tool.name.removeprefix("mail_"): tool for tool in family.tools}
@@ -148,6 +150,26 @@ def _hidden(settings: dict[str, Any]) -> dict[str, Any]:
     if "connections" in settings:
         return {"connections": {name: _hidden(values) for name, values in settings["connections"].items()}}
     return {key: Secret(value) if key.endswith("password") else value for key, value in settings.items()}
+
+
+PASSWORD = "s3cret-password"
+
+
+def client_of(port: int, **settings: object) -> MailClient:
+    """Return a client of a scripted server, without encryption if the settings say nothing else."""
+    own = {"imap_host": "127.0.0.1", "imap_port": port, "imap_tls": "none", "username": "ann", "password": PASSWORD}
+    values = {**own, **settings}
+    return MailClient({key: value for key, value in values.items() if value is not None}, (PASSWORD,))
+
+
+@contextmanager
+def session_of(client: MailClient) -> Iterator[Session]:
+    """Give the client's IMAP session."""
+    context = client.context()
+    try:
+        yield context.connection("").imap
+    finally:
+        context.close()
 
 
 def quoted(folder: str) -> str:

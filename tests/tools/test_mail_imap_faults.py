@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from mail_world import MailClient
+from mail_world import PASSWORD, client_of
 from services.certificates import Authority
 from services.process import free_port
 from services.relay import Relay
@@ -19,16 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from mail_world import MailWorld
+    from mail_world import MailClient, MailWorld
 
-PASSWORD = "s3cret-pässword"
-ASCII_PASSWORD = "s3cret-password"
-
-
-def client(port: int, **settings: object) -> MailClient:
-    """Return a client of a server on this port, without encryption if the settings say nothing else."""
-    own = {"imap_host": "127.0.0.1", "imap_port": port, "imap_tls": "none", "username": "ann"}
-    return MailClient({**own, "password": ASCII_PASSWORD, **settings}, (ASCII_PASSWORD, PASSWORD))
+NON_ASCII_PASSWORD = "s3cret-pässword"
 
 
 def trouble(client: MailClient, **params: Any) -> tuple[str, str]:
@@ -145,14 +138,14 @@ def test_a_connection_that_ends_in_the_middle_is_an_error_and_never_an_empty_ans
 
 
 def test_nobody_listens() -> None:
-    reason, sentence = trouble(client(free_port()))
+    reason, sentence = trouble(client_of(free_port()))
 
     assert reason == "unreachable"
     assert "imap_port" in sentence
 
 
 def test_a_host_that_does_not_exist() -> None:
-    reason, sentence = trouble(client(1, imap_host="no-such-host.invalid", imap_tls="implicit"))
+    reason, sentence = trouble(client_of(1, imap_host="no-such-host.invalid", imap_tls="implicit"))
 
     assert reason == "unreachable"
     assert "imap_host" in sentence
@@ -160,7 +153,7 @@ def test_a_host_that_does_not_exist() -> None:
 
 def test_an_expired_certificate(authority: Authority) -> None:
     with ScriptedImap(certificate=authority.issue("expired", days=-1)) as server:
-        reason, sentence = trouble(client(server.port, imap_tls="implicit", tls_ca=str(authority.path)))
+        reason, sentence = trouble(client_of(server.port, imap_tls="implicit", tls_ca=str(authority.path)))
 
     assert reason == "tls"
     assert "expired" in sentence
@@ -170,7 +163,7 @@ def test_an_expired_certificate(authority: Authority) -> None:
 def test_a_self_signed_certificate_is_refused_and_can_be_trusted(authority: Authority) -> None:
     with ScriptedImap(certificate=authority) as server:
         settings = {"imap_tls": "implicit", "imap_host": "127.0.0.1"}
-        reason, sentence = trouble(client(server.port, **settings))
+        reason, sentence = trouble(client_of(server.port, **settings))
 
     assert reason == "tls"
     assert "self-signed" in sentence
@@ -184,7 +177,7 @@ def test_a_file_of_authorities_that_is_none(tmp_path: Path, content: bytes | Non
         path.write_bytes(content)
 
     with ScriptedImap() as server:
-        document = client(server.port, imap_tls="implicit", tls_ca=str(path)).refusal("list_folders")
+        document = client_of(server.port, imap_tls="implicit", tls_ca=str(path)).refusal("list_folders")
 
     assert document["details"]["reason"] == "settings"
     assert "tls_ca" in document["error"]
@@ -210,7 +203,7 @@ def test_a_greeting_that_is_none(greeting: bytes, reason: str, words: str) -> No
     if greeting == b"* OK":
         greeting += SILENCE
     with ScriptedImap(greeting=greeting) as server, pytest.raises(ExecutionError, match=words) as caught:
-        client(server.port).call("list_folders", seconds=0.35)
+        client_of(server.port).call("list_folders", seconds=0.35)
 
     assert caught.value.reason == reason
     assert server.lines == []
@@ -233,13 +226,13 @@ ANSWERS = [
     pytest.param({"LOGIN": b"TAG NO [UNAVAILABLE] x\r\n"}, "mail", "try again later", id="login not possible now"),
     pytest.param({"LOGIN": b"TAG NO [PRIVACYREQUIRED] x\r\n"}, "tls", "starttls", id="wants encryption"),
     pytest.param(
-        {"LOGIN": b"TAG NO ann " + ASCII_PASSWORD.encode() + b" is wrong\r\n"},
+        {"LOGIN": b"TAG NO ann " + PASSWORD.encode() + b" is wrong\r\n"},
         "login_failed",
         "refuses",
         id="server repeats the password",
     ),
     pytest.param(
-        {"LOGIN": b"* BYE LOGIN ann " + ASCII_PASSWORD.encode() + b"\r\n" + CLOSE},
+        {"LOGIN": b"* BYE LOGIN ann " + PASSWORD.encode() + b"\r\n" + CLOSE},
         "connection_lost",
         "ended",
         id="server repeats the password and leaves",
@@ -251,10 +244,10 @@ ANSWERS = [
 def test_an_answer_that_is_none(answers: dict[str, bytes], reason: str, words: str) -> None:
     """A time-out is an error and never the answer that there is no mail; a password is never repeated."""
     with ScriptedImap(answers) as server, pytest.raises(ExecutionError, match=words) as caught:
-        client(server.port).call("list_folders", seconds=0.35)
+        client_of(server.port).call("list_folders", seconds=0.35)
 
     assert caught.value.reason == reason
-    assert ASCII_PASSWORD not in str(caught.value)
+    assert PASSWORD not in str(caught.value)
 
 
 def test_a_server_that_answers_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -268,7 +261,7 @@ def test_a_server_that_answers_without_end_is_stopped(monkeypatch: pytest.Monkey
     ]
     for answer in endless:
         with ScriptedImap({"LIST": answer}) as server:
-            assert trouble(client(server.port))[0] == "mail"
+            assert trouble(client_of(server.port))[0] == "mail"
 
 
 # Encryption and logins
@@ -276,7 +269,7 @@ def test_a_server_that_answers_without_end_is_stopped(monkeypatch: pytest.Monkey
 
 def test_a_server_without_starttls_gets_no_password() -> None:
     with ScriptedImap({"STARTTLS": b"TAG BAD unknown\r\n"}) as server:
-        reason, sentence = trouble(client(server.port, imap_tls="starttls"))
+        reason, sentence = trouble(client_of(server.port, imap_tls="starttls"))
 
     assert (reason, server.commands) == ("tls", ["STARTTLS"])
     assert "imap_tls: implicit" in sentence
@@ -285,7 +278,7 @@ def test_a_server_without_starttls_gets_no_password() -> None:
 def test_a_server_that_lets_us_in_before_encryption_is_not_trusted() -> None:
     """Whoever sits in between could say PREAUTH to keep us from STARTTLS, which is not allowed after it."""
     with ScriptedImap(greeting=b"* PREAUTH welcome\r\n") as server:
-        reason, _ = trouble(client(server.port, imap_tls="starttls"))
+        reason, _ = trouble(client_of(server.port, imap_tls="starttls"))
 
     assert (reason, server.lines) == ("tls", [])
 
@@ -302,7 +295,7 @@ def test_what_was_sent_before_encryption_is_forgotten(mail: MailWorld) -> None:
 
 def test_a_password_beyond_ascii_goes_by_plain() -> None:
     with ScriptedImap({"AUTHENTICATE": [b"+ \r\n"]}) as server, pytest.raises(ExecutionError, match="in time"):
-        client(server.port, password=PASSWORD).call("list_folders", seconds=0.35)
+        client_of(server.port, password=NON_ASCII_PASSWORD).call("list_folders", seconds=0.35)
 
     assert server.lines[:2] == [b"T1 AUTHENTICATE PLAIN", b"AGFubgBzM2NyZXQtcMOkc3N3b3Jk"]
 
@@ -310,9 +303,9 @@ def test_a_password_beyond_ascii_goes_by_plain() -> None:
 def test_a_password_beyond_ascii_goes_as_a_literal_where_there_is_no_plain() -> None:
     greeting = b"* OK [CAPABILITY IMAP4rev1] scripted\r\n"
     with ScriptedImap(greeting=greeting) as server:
-        client(server.port, password=PASSWORD).call("list_folders")
+        client_of(server.port, password=NON_ASCII_PASSWORD).call("list_folders")
 
-    assert server.lines[:2] == [b'T1 LOGIN "ann" {16}', PASSWORD.encode()]
+    assert server.lines[:2] == [b'T1 LOGIN "ann" {16}', NON_ASCII_PASSWORD.encode()]
 
 
 @pytest.mark.parametrize(
@@ -331,7 +324,7 @@ def test_a_token_goes_by_xoauth2(greeting: bytes, lines: list[bytes]) -> None:
     hello = b"* OK [CAPABILITY IMAP4rev1 AUTH=XOAUTH2 %s] hi\r\n" % greeting
     answers = {"AUTHENTICATE": b"TAG OK in\r\n" if len(lines) == 1 else b"+ \r\n"}
     with ScriptedImap(answers, hello) as server:
-        user = client(server.port, token_command=["echo", "token"])
+        user = client_of(server.port, token_command=["echo", "token"])
         del user.settings["password"]
         with suppress(ExecutionError):  # the script does not go on after the second line
             user.call("list_folders", seconds=0.35)
@@ -348,7 +341,7 @@ def test_a_token_goes_by_xoauth2(greeting: bytes, lines: list[bytes]) -> None:
 )
 def test_a_login_that_the_server_does_not_offer_is_not_tried(capabilities: bytes, token: bool, words: str) -> None:
     with ScriptedImap(greeting=b"* OK [CAPABILITY IMAP4rev1 %s] hi\r\n" % capabilities) as server:
-        user = client(server.port)
+        user = client_of(server.port)
         if token:
             user.settings["token_command"] = ["echo", "token"]
             del user.settings["password"]
@@ -384,7 +377,7 @@ def test_a_program_says_its_name_where_that_is_offered() -> None:
         "ID": b"TAG BAD not understood\r\n",
     }
     with ScriptedImap(answers) as server:
-        client(server.port).call("list_folders")
+        client_of(server.port).call("list_folders")
 
     assert server.commands[:4] == ["LOGIN", "CAPABILITY", "ID", "LIST"]
     assert b'ID ("name" "clitool"' in server.lines[2]
@@ -392,7 +385,7 @@ def test_a_program_says_its_name_where_that_is_offered() -> None:
 
 def test_capabilities_are_asked_for_where_nothing_says_them() -> None:
     with ScriptedImap(greeting=b"* OK hello\r\n") as server:
-        client(server.port).call("list_folders")
+        client_of(server.port).call("list_folders")
 
     assert server.commands[:4] == ["CAPABILITY", "LOGIN", "CAPABILITY", "LIST"]
 
@@ -403,7 +396,7 @@ def test_a_server_that_still_does_not_trust_us_is_explained() -> None:
         "LIST": b'* LIST () "/" INBOX\r\nTAG OK\r\n',
     }
     with ScriptedImap(answers) as server:
-        document = client(server.port).refusal("mark_read", uids=[1])
+        document = client_of(server.port).refusal("mark_read", uids=[1])
 
     assert document["details"]["reason"] == "login_failed"
     assert "settings of the account" in document["error"]
@@ -412,13 +405,13 @@ def test_a_server_that_still_does_not_trust_us_is_explained() -> None:
 def test_text_for_people_that_looks_like_a_literal_is_none() -> None:
     answers = {"LIST": b'* OK see {5}\r\n* LIST () "/" INBOX\r\nTAG OK {9}\r\n'}
     with ScriptedImap(answers) as server:
-        assert [f["folder"] for f in client(server.port).call("list_folders")["folders"]] == ["INBOX"]
+        assert [f["folder"] for f in client_of(server.port).call("list_folders")["folders"]] == ["INBOX"]
 
 
 def test_lines_that_end_in_a_line_feed_alone_and_lower_case_are_understood() -> None:
     answers = {"LIST": b'* list () "/" {3}\na"b\n* lIsT (\\noselect) "/" x\nTAG ok\n'}
     with ScriptedImap(answers, greeting=HELLO.lower().replace(b"\r", b"")) as server:
-        folders = client(server.port).call("list_folders")["folders"]
+        folders = client_of(server.port).call("list_folders")["folders"]
 
     assert [(folder["folder"], folder["selectable"]) for folder in folders] == [('a"b', True), ("x", False)]
 
