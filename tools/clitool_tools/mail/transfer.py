@@ -110,7 +110,8 @@ def _without_blanks(line: bytes) -> bytes:
 
 
 def _uuencode(data: bytes) -> Undone:
-    decoded, damaged, inside = [], False, False
+    decoded: list[bytes] = []
+    damaged = inside = False
     for line in data.splitlines():
         if not inside:
             inside = line.startswith(b"begin ")
