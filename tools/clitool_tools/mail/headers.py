@@ -6,7 +6,6 @@ from itertools import islice
 
 from clitool_tools.mail.address_list import mailboxes
 from clitool_tools.mail.encoded_words import decode_words
-from clitool_tools.mail.fields import fields
 from clitool_tools.mail.invisible import visible_line
 
 TYPE_CHECKING = False
@@ -34,7 +33,7 @@ class Headers:
     __slots__ = ("_hint", "_removed", "fields")
 
     def __init__(self, block: bytes, hint: str = "", removed: Removed | None = None) -> None:
-        self.fields = fields(block)
+        self.fields = _fields(block)
         self._hint = hint
         self._removed = removed
 
@@ -75,3 +74,24 @@ class Headers:
 def shortened(text: str) -> str:
     """Return `text` with at most `LONGEST` characters of it."""
     return text if len(text) <= LONGEST else text[:LONGEST] + "…"
+
+
+def _fields(block: bytes) -> list[tuple[str, bytes]]:
+    """Take a header apart (RFC 5322, 2.2); a line that is no field is left out with what continues it."""
+    found: list[tuple[str, list[bytes]]] = [("", [])]
+    for line in block.replace(b"\r\n", b"\n").split(b"\n"):
+        if not line:
+            break
+        name, colon, value = line.partition(b":")
+        if line[:1] in (b" ", b"\t"):
+            found[-1][1].append(line)
+        else:
+            found.append((_field_name(name) if colon else "", [value]))
+    return [(name, b"".join(values).strip()) for name, values in found if name]
+
+
+def _field_name(name: bytes) -> str:
+    """Return a name in lower case; empty if no field is called so."""
+    name = name.rstrip(b" \t")
+    text = name.decode("ascii") if name.isascii() else ""
+    return text.lower() if text.isprintable() and " " not in text else ""
