@@ -23,13 +23,14 @@ def file_copy(servers: Servers, data: bytes, message_id: str) -> dict[str, Any]:
         message_id: by which a copy is recognised.
 
     Returns:
-        `state` (``saved``, ``saved_by_server`` or ``not_saved``), `folder` if it is known, and `why` if not saved.
+        `state` (``saved``, ``already_there``, ``left_to_server`` for one that files what it sends, or ``not_saved``),
+        `folder` if there is a copy, and `why` if there is none.
     """
     account = servers.account
     if account.save_sent == "never":
         return _not_saved("save_sent is never")
     if account.save_sent == "auto" and account.smtp and f".{account.smtp.host.lower()}".endswith(_FILE_THEMSELVES):
-        return {"state": "saved_by_server"}
+        return {"state": "left_to_server"}
     if account.imap is None:
         return _not_saved("there is no imap_host")
     try:
@@ -43,13 +44,13 @@ def _file(servers: Servers, data: bytes, message_id: str) -> dict[str, Any]:
 
     session = servers.imap
     if servers.account.save_sent == "auto" and b"X-GM-EXT-1" in session.connection.capabilities:
-        return {"state": "saved_by_server"}
+        return {"state": "left_to_server"}
     folder = session.special_use("sent")
     if folder is None:
         return _not_saved("the account has no folder for sent mail")
     session.examine(folder.name)
     if session.search([b"HEADER", b"Message-ID", quoted(message_id.encode())]):
-        return {"state": "saved_by_server", "folder": folder.name}
+        return {"state": "already_there", "folder": folder.name}
     session.append(folder.name, data, rb"\Seen")
     return {"state": "saved", "folder": folder.name}
 
