@@ -52,3 +52,11 @@ def mail(mail_servers: MailServers) -> Iterator[MailWorld]:
     world = MailWorld(mail_servers)
     yield world
     world.close()
+
+
+@pytest.fixture
+def other_mail(mail_servers: MailServers) -> Iterator[MailWorld]:
+    """A second account."""
+    world = MailWorld(mail_servers)
+    yield world
+    world.close()

@@ -6,6 +6,7 @@ from clitool.family import Family
 from clitool_tools.mail.drafting import MailDraft
 from clitool_tools.mail.list_folders import MailListFolders
 from clitool_tools.mail.mark_read import MailMarkRead
+from clitool_tools.mail.read_inbox import MailReadInbox
 from clitool_tools.mail.sending import MailSend
 from clitool_tools.mail.servers import Servers
 from clitool_tools.mail.settings import SETTINGS_SCHEMA, parse
@@ -34,7 +35,7 @@ def check(accounts: Mapping[str, Account], probe: bool) -> Iterator[Finding]:
 
 family = Family(
     name="mail",
-    tools=(MailListFolders, MailMarkRead, MailDraft, MailSend),
+    tools=(MailReadInbox, MailListFolders, MailMarkRead, MailDraft, MailSend),
     settings_schema=SETTINGS_SCHEMA,
     settings_required=True,
     parse=parse,
