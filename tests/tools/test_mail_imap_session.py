@@ -208,6 +208,22 @@ def test_many_messages_come_in_few_round_trips(mail: MailWorld) -> None:
     assert relay.commands[1:] == ["ID", "EXAMINE", "UID FETCH", "UID FETCH", "LOGOUT"]
 
 
+@pytest.mark.parametrize("number", [b"9" * 5000, b"x", b"-1", b"()", b""], ids=lambda number: repr(number[:5]))
+def test_numbers_that_are_none_break_nothing(number: bytes) -> None:
+    answers = {
+        "EXAMINE": b"* %b EXISTS\r\n* OK [UIDVALIDITY %b]\r\nTAG OK\r\n" % (number, number),
+        "UID FETCH": b"* 1 FETCH (UID %b RFC822.SIZE %b)\r\nTAG OK\r\n" % (number, number),
+        "APPEND": b"TAG OK [APPENDUID %b %b]\r\n" % (number, number),
+        "STATUS": b"* STATUS INBOX (MESSAGES %b UNSEEN %b)\r\nTAG OK\r\n" % (number, number),
+        "LIST": b'* LIST () "/" INBOX\r\nTAG OK\r\n',
+    }
+    with ScriptedImap(answers) as server, session_of(client_of(server.port)) as session:
+        assert (session.examine("INBOX").exists, session.examine("INBOX").uidvalidity) == (0, 0)
+        assert session.fetch([1], b"RFC822.SIZE") == {}
+        assert session.append("INBOX", MESSAGE % b"x") is None
+        assert session.folders(counted=True)[0].messages is None
+
+
 # Searching
 
 

@@ -6,6 +6,11 @@ import ssl
 
 from clitool.errors import ExecutionError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
 _UNKNOWN_AUTHORITY = "is from an authority that this machine does not trust; if it is yours, set tls_ca to its file"
 _OTHER_NAME = "is for another name; set {host} to a name in the certificate"
 # X509_V_ERR_… of OpenSSL (x509_vfy.h)
@@ -42,3 +47,16 @@ def fault(error: ssl.SSLCertVerificationError, protocol: str) -> str:
     """Return what is wrong with a server's certificate and what to set, to go after 'its certificate'."""
     other = f"cannot be verified ({error.verify_message})"
     return _FAULTS.get(error.verify_code, other).format(host=f"{protocol}_host")
+
+
+def issuer_and_days(certificate: Mapping[str, Any]) -> tuple[str, int]:
+    """Return who issued a verified certificate, and for how many days more it is valid.
+
+    Args:
+        certificate: as `ssl.SSLSocket.getpeercert` gives it.
+    """
+    from time import time
+
+    names = {key: value for group in certificate.get("issuer", ()) for key, value in group}
+    issuer = names.get("organizationName") or names.get("commonName") or "an authority without a name"
+    return issuer, int((ssl.cert_time_to_seconds(certificate["notAfter"]) - time()) // 86_400)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clitool_tools.mail.imap.response import number
 from clitool_tools.mail.imap.syntax import LARGEST_UID
 
 TYPE_CHECKING = False
@@ -34,7 +35,7 @@ class Message:
     @property
     def size(self) -> int | None:
         """Octets of the whole message, or None."""
-        return _number(self.items.get(b"RFC822.SIZE"))
+        return number(self.items.get(b"RFC822.SIZE"))
 
     @property
     def internal_date(self) -> str:
@@ -63,7 +64,7 @@ def messages(responses: Iterable[Response]) -> dict[int, Message]:
     found: dict[int, Message] = {}
     for response in responses:
         items = _items(response)
-        uid = _number(items.get(b"UID"))
+        uid = number(items.get(b"UID"))
         if uid is None or not 0 < uid <= LARGEST_UID:
             continue
         if uid in found:
@@ -88,7 +89,3 @@ def _key(key: bytes) -> bytes:
     if not bracket:
         return name
     return b"BODY[%s]" % section.partition(b"]")[0].split(b" ")[0]
-
-
-def _number(value: Value) -> int | None:
-    return int(value) if isinstance(value, bytes) and value.isdigit() and len(value) <= 19 else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clitool_tools.mail.imap import utf7
-from clitool_tools.mail.imap.response import Atom
+from clitool_tools.mail.imap.response import Atom, number
 from clitool_tools.mail.imap.syntax import has_control
 
 TYPE_CHECKING = False
@@ -117,8 +117,8 @@ def count(listed: Iterable[Folder], responses: Iterable[Response]) -> None:
         folder = by_name.get(_same(_name(values[:-1])))
         numbers = values[-1] if values else None
         if folder is not None and isinstance(numbers, list):
-            folder.messages = _number(numbers, b"MESSAGES")
-            folder.unseen = _number(numbers, b"UNSEEN")
+            folder.messages = _count(numbers, b"MESSAGES")
+            folder.unseen = _count(numbers, b"UNSEEN")
 
 
 def _folder(values: Sequence[Value]) -> Folder | None:
@@ -145,8 +145,6 @@ def _same(raw: bytes) -> bytes:
     return b"INBOX" if raw.upper() == b"INBOX" else raw
 
 
-def _number(values: Sequence[Value], word: bytes) -> int | None:
-    for key, value in zip(values[::2], values[1::2], strict=False):
-        if isinstance(key, bytes) and key.upper() == word and isinstance(value, bytes) and value.isdigit():
-            return int(value) if len(value) <= 19 else None
-    return None
+def _count(values: Sequence[Value], word: bytes) -> int | None:
+    pairs = zip(values[::2], values[1::2], strict=False)
+    return next((number(value) for key, value in pairs if isinstance(key, bytes) and key.upper() == word), None)

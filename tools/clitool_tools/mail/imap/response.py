@@ -89,6 +89,11 @@ def values(pieces: Sequence[bytes]) -> list[Value]:
     return outer
 
 
+def number(value: Value) -> int | None:
+    """Return a number that a server gives, or None if it is none, or larger than any that IMAP has."""
+    return int(value) if isinstance(value, bytes) and value.isdigit() and len(value) <= 19 else None
+
+
 def _read_text(text: bytes, stack: list[list[Value]]) -> None:
     for word in _words(text):
         if word == b"(" and isinstance(word, Atom):

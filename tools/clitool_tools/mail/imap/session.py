@@ -7,6 +7,7 @@ from clitool_tools.mail.imap.faults import refused
 from clitool_tools.mail.imap.fetched import messages
 from clitool_tools.mail.imap.opening import open_connection
 from clitool_tools.mail.imap.reader import MOST_BYTES
+from clitool_tools.mail.imap.response import number
 from clitool_tools.mail.imap.syntax import Literal, mailbox, mailbox_name, quoted, uid_set
 
 TYPE_CHECKING = False
@@ -37,9 +38,9 @@ class Selected:
     __slots__ = ("_kept", "exists", "name", "uidvalidity")
 
     def __init__(self, name: str, answer: Answer, *, writable: bool) -> None:
-        validity = answer.code(b"UIDVALIDITY") or [b"0"]
+        validity = (answer.code(b"UIDVALIDITY") or [None])[0]
         self.name = name
-        self.uidvalidity = int(validity[0]) if isinstance(validity[0], bytes) and validity[0].isdigit() else 0
+        self.uidvalidity = number(validity) or 0
         self.exists = next((response.number or 0 for response in answer.of(b"EXISTS")), 0)
         self._kept = _kept_flags(answer) if writable and answer.code(b"READ-ONLY") is None else ()
 
@@ -178,8 +179,8 @@ class Session:
         answer = self._append(raw, data, flags, when)
         if not answer.ok and (found := self._listed(folder)) is not None and found.raw != raw:
             answer = self._append(found.raw, data, flags, when)
-        uid = self._require(answer, "file the message").code(b"APPENDUID")
-        return int(uid[1]) if uid and len(uid) == 2 and isinstance(uid[1], bytes) and uid[1].isdigit() else None
+        filed = self._require(answer, "file the message").code(b"APPENDUID")
+        return number(filed[1]) if filed and len(filed) == 2 else None
 
     def folders(self, *, counted: bool = False) -> list[Folder]:
         """Return all folders of the account in the server's order; with their counts, if these are wanted."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from clitool_tools.mail.imap.response import number
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -98,10 +100,10 @@ def _part(body: Value, own: str, leaf: str) -> Part:
     if children:
         return _multipart(body, children, own)
     part = Part(leaf, _kind(_at(body, 0), _at(body, 1)), _at(body, 2))
-    content_id, size = _at(body, 3), _at(body, 6)
+    content_id = _at(body, 3)
     part.content_id = content_id if isinstance(content_id, bytes) else None
     part.encoding = _word(_at(body, 5))
-    part.size = int(size) if isinstance(size, bytes) and size.isdigit() and len(size) < 16 else 0
+    part.size = number(_at(body, 6)) or 0
     _set_disposition(part, body[7:])
     if part.kind == "message/rfc822" and isinstance(_at(body, 8), list) and body[8]:
         part.parts = [_part(body[8], leaf, f"{leaf}.1")]
@@ -113,8 +115,8 @@ def _multipart(body: Sequence[Value], children: Sequence[Value], own: str) -> Pa
     part = Part(own, f"multipart/{_word(_at(rest, 0)) or 'mixed'}", _at(rest, 1))
     _set_disposition(part, rest[1:])
     prefix = f"{own}." if own else ""
-    for number, child in enumerate(children, 1):
-        part.parts.append(_part(child, f"{prefix}{number}", f"{prefix}{number}"))
+    for place, child in enumerate(children, 1):
+        part.parts.append(_part(child, f"{prefix}{place}", f"{prefix}{place}"))
     return part
 
 
