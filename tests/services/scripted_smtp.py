@@ -97,7 +97,10 @@ class ScriptedSmtp:
                 self._talk(client)
 
     def _talk(self, client: socket.socket) -> None:
-        incoming = client.makefile("rb")
+        with client.makefile("rb") as incoming:
+            self._answer_all(client, incoming)
+
+    def _answer_all(self, client: socket.socket, incoming: BinaryIO) -> None:
         while line := incoming.readline():
             self.lines.append(line.rstrip(b"\r\n"))
             verb = line.split(b" ")[0].rstrip().decode("latin-1")
@@ -106,8 +109,9 @@ class ScriptedSmtp:
             if verb == "DATA" and not self._take(client, incoming):
                 return
             if verb == "STARTTLS" and self._context is not None:
-                client = self._encrypted(client)
-                incoming = client.makefile("rb")
+                with self._encrypted(client) as encrypted:
+                    self._talk(encrypted)
+                return
 
     def _take(self, client: socket.socket, incoming: BinaryIO) -> bool:
         while line := incoming.readline():
@@ -125,12 +129,14 @@ class ScriptedSmtp:
     def _say(self, client: socket.socket, answer: bytes) -> bool:
         """Send it, and return whether the talk goes on."""
         text = answer.removesuffix(CLOSE).removesuffix(SILENCE)
-        for start in range(0, len(text), 1 if self._pause else len(text)):
-            client.sendall(text[start : start + (1 if self._pause else len(text))])
+        for piece in (text[index : index + 1] for index in range(len(text))) if self._pause else [text]:
+            client.sendall(piece)
             time.sleep(self._pause)
         if answer.endswith(SILENCE):
             while client.recv(65_536):
                 pass
+        if answer.endswith(CLOSE):
+            client.shutdown(socket.SHUT_RDWR)
         return text == answer
 
     def _encrypted(self, client: socket.socket) -> ssl.SSLSocket:

@@ -111,6 +111,8 @@ class Dialogue:
     def _line(self, doing: str) -> str:
         with explained(self.wire.endpoint, doing):
             line = self._reader.readline(_LONGEST_LINE)
-        if not line.endswith(b"\n") and len(line) < _LONGEST_LINE:
+        if line.endswith(b"\n"):
+            return line.decode("utf-8", "replace").rstrip("\r\n")
+        if len(line) < _LONGEST_LINE:
             raise trouble(EOFError(), self.wire.endpoint, doing)
-        return line.decode("utf-8", "replace").rstrip("\r\n")
+        return ""  # without an end, so that it is no reply
