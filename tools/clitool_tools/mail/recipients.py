@@ -36,7 +36,7 @@ class Recipients:
         self._allow_subaddress = allow_subaddress
         self._addresses: set[Hashable] = set()
         self._domains: set[str] = set()
-        self._parents: list[str] = []
+        self._parents: set[str] = set()
         self.everybody = "*" in listed
         if self.everybody and len(listed) > 1:
             raise SettingsError(_KEY, "'*' stands for everybody, so it must stand alone; remove it or the others")
@@ -45,6 +45,18 @@ class Recipients:
 
     def __bool__(self) -> bool:
         return bool(self.everybody or self._addresses or self._domains or self._parents)
+
+    def __str__(self) -> str:
+        if self.everybody:
+            return "everybody"
+        kinds = (
+            (len(self._addresses), "address", "addresses"),
+            (len(self._domains), "domain", "domains"),
+            (len(self._parents), "domain's subdomains", "domains' subdomains"),
+        )
+        return (
+            ", ".join(f"{number} {one if number == 1 else many}" for number, one, many in kinds if number) or "nobody"
+        )
 
     def permit(self, address: Address) -> bool:
         """Return whether the client may write to `address`."""
@@ -82,7 +94,7 @@ class Recipients:
 
     def _add_domain(self, domain: str, pattern: str) -> None:
         if domain.startswith("*."):
-            self._parents.append("." + parse_domain(domain[2:], pattern))
+            self._parents.add("." + parse_domain(domain[2:], pattern))
         else:
             self._domains.add(parse_domain(domain, pattern))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clitool.errors import ClitoolError
 from clitool.family import Finding
+from clitool_tools.mail.encryption import encryption
 from clitool_tools.mail.imap.response import number
 
 TYPE_CHECKING = False
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from clitool_tools.mail.imap.response import Value
     from clitool_tools.mail.imap.session import Session
 
-_FEW_DAYS = 14
 _NEARLY_FULL = 90  # percent
 # What we make use of, and what its absence means.
 _USED = {
@@ -55,22 +55,11 @@ def _about(session: Session, account: Account, prefix: str) -> Iterator[Finding]
     selected = session.examine("INBOX")
     message = f"{account.require_imap()[0]} lets this account in; its inbox holds {selected.exists} messages"
     yield Finding("ok", prefix + "imap_host", message)
-    yield _encryption(session.connection, prefix)
+    yield encryption(session.connection.wire, prefix)
     yield _abilities(session.connection, prefix)
     if b"QUOTA" in session.connection.capabilities:
         yield from _quota(session.connection, prefix)
     yield from _folders(session, prefix)
-
-
-def _encryption(connection: Connection, prefix: str) -> Finding:
-    from clitool_tools.mail.certificates import issuer_and_days
-
-    if not connection.wire.encrypted:
-        return Finding("warning", prefix + "imap_tls", "the connection to the IMAP server is not encrypted")
-    issuer, days = issuer_and_days(connection.wire.certificate())
-    level = "ok" if days >= _FEW_DAYS else "warning"
-    message = f"the IMAP server's certificate, issued by {issuer}, is valid for {days} more days"
-    return Finding(level, prefix + "imap_tls", message)
 
 
 def _abilities(connection: Connection, prefix: str) -> Finding:

@@ -94,6 +94,12 @@ class Session:
             raise self._all_refused(refusals)
         return refusals
 
+    def try_sender(self, sender: Address) -> Reply:
+        """Return what the server says to mail from `sender`; nothing is sent."""
+        reply = self._dialogue.ask(self._mail_from(sender, 0, utf8=sender.needs_smtputf8))
+        self.withdraw()
+        return reply
+
     def withdraw(self) -> None:
         """Forget the envelope that was offered; nothing is sent."""
         self._dialogue.ask("RSET")
@@ -149,7 +155,7 @@ class Session:
 
     def _mail_from(self, sender: Address, size: int, *, utf8: bool) -> str:
         command = f"MAIL FROM:<{sender}>"
-        if "SIZE" in self.features:
+        if "SIZE" in self.features and size:
             command += f" SIZE={size}"
         if utf8:
             command += " BODY=8BITMIME SMTPUTF8"  # RFC 6531, 3.1: whoever offers the one offers the other
