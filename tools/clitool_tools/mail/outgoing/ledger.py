@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from clitool.log import Logger
-    from clitool.state import State
     from clitool.tool import Context, Deadline
     from clitool_tools.mail.outgoing.message import Message
 
@@ -52,17 +50,15 @@ class Entry(NoEntry):
     has taken it. Found without an answer after its process must have ended, it says that nothing can be said.
 
     Args:
-        state: of this client and family.
-        logger: for what goes wrong when the message is sent already.
+        context: of the call.
         place: the name of the entry.
         digest: of what the call is to send.
     """
 
-    __slots__ = ("_digest", "_kept", "_logger", "_place", "_state")
+    __slots__ = ("_context", "_digest", "_kept", "_place")
 
-    def __init__(self, state: State, logger: Logger, place: str, digest: str) -> None:
-        self._state = state
-        self._logger = logger
+    def __init__(self, context: Context, place: str, digest: str) -> None:
+        self._context = context
         self._place = place
         self._digest = digest
         self._kept: dict[str, Any] = {}
@@ -74,7 +70,7 @@ class Entry(NoEntry):
             InvalidParams: `key_reused` if the key was for something else.
             ExecutionError: `locked` while another call sends it, `unknown_outcome` if one ended without an answer.
         """
-        text = self._state.get(self._place)
+        text = self._context.state.get(self._place)
         if text is None:
             return None
         self._kept = json.loads(text)
@@ -103,7 +99,7 @@ class Entry(NoEntry):
             "until": time() + deadline.remaining() + _GRACE,
             "answer": None,
         }
-        if not self._state.put_if_absent(self._place, json.dumps(self._kept), REMEMBERED):
+        if not self._context.state.put_if_absent(self._place, json.dumps(self._kept), REMEMBERED):
             raise ExecutionError("another call with this idempotency_key is under way; ask again", "locked")
 
     def finish(self, answer: dict[str, Any]) -> None:
@@ -111,7 +107,7 @@ class Entry(NoEntry):
         try:
             self._keep(answer=answer)
         except ExecutionError as error:
-            self._logger.warn(f"the answer to a sent message cannot be kept: {error}")  # noqa: G004, G010 - not `logging`
+            self._context.logger.warn(f"the answer to a sent message cannot be kept: {error}")  # noqa: G004, G010 - not `logging`
 
     def end(self, *, unknown: bool) -> None:
         """Note that there will be no answer; unless the outcome is `unknown`, the key is free again."""
@@ -119,13 +115,13 @@ class Entry(NoEntry):
             if unknown:
                 self._keep(until=0)
             else:
-                self._state.delete(self._place)
+                self._context.state.delete(self._place)
         except ExecutionError as error:  # the error that brought us here says more
-            self._logger.warn(f"the end of a message cannot be kept: {error}")  # noqa: G004, G010 - not `logging`
+            self._context.logger.warn(f"the end of a message cannot be kept: {error}")  # noqa: G004, G010 - not `logging`
 
     def _keep(self, **changes: object) -> None:
         self._kept = {**self._kept, **changes}
-        self._state.set(self._place, json.dumps(self._kept), REMEMBERED)
+        self._context.state.set(self._place, json.dumps(self._kept), REMEMBERED)
 
 
 def find_entry(context: Context, purpose: str, key: str | None, message: Message) -> NoEntry:
@@ -140,7 +136,7 @@ def find_entry(context: Context, purpose: str, key: str | None, message: Message
     if key is None:
         return NoEntry()
     place = f"{purpose} {hashlib.sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()}"
-    return Entry(context.state, context.logger, place, _digest(message))
+    return Entry(context, place, _digest(message))
 
 
 @contextmanager

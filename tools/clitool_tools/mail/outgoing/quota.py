@@ -11,7 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from clitool.state import State
     from clitool.tool import Context
     from clitool_tools.mail.account import Account
 
@@ -30,7 +29,7 @@ def counted(context: Context, account: Account) -> Iterator[None]:
     if account.max_sends_per_hour is None:
         yield
         return
-    place = _take(context.state, account.name, account.max_sends_per_hour)
+    place = _take(context, account.name, account.max_sends_per_hour)
     try:
         yield
     except ClitoolError as error:
@@ -39,7 +38,7 @@ def counted(context: Context, account: Account) -> Iterator[None]:
         raise
 
 
-def _take(state: State, name: str, most: int) -> str:
+def _take(context: Context, name: str, most: int) -> str:
     """Occupy one of as many places as there may be messages; it becomes free an hour later.
 
     `State.put_if_absent` gives a place to one process alone.
@@ -47,7 +46,7 @@ def _take(state: State, name: str, most: int) -> str:
     start = int.from_bytes(os.urandom(4), "big")  # so that a free place is found without asking all that are not
     for number in range(most):
         place = f"place {(start + number) % most} {name}"
-        if state.put_if_absent(place, "", _HOUR):
+        if context.state.put_if_absent(place, "", _HOUR):
             return place
     message = f"{most} messages have been sent within the hour, as many as max_sends_per_hour permits; try again later"
     raise ExecutionError(message, "rate_limited")
