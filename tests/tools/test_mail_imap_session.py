@@ -261,6 +261,7 @@ def test_messages_are_searched_for(mail: MailWorld, criteria: list[Any], found: 
         pytest.param(b"* SEARCH 1 2 (MODSEQ 917162500)\r\nTAG OK\r\n", [1, 2], id="with a MODSEQ"),
         pytest.param(b"* SEARCH 0 -1 x 4294967296 3\r\nTAG OK\r\n", [3], id="what are no UIDs"),
         pytest.param(b'* ESEARCH (TAG "T3") UID ALL 1:3,9,7\r\nTAG OK\r\n', [1, 2, 3, 7, 9], id="ranges"),
+        pytest.param(b'* ESEARCH (TAG "T3") UID ALL 7,1:3,2:5,4\r\nTAG OK\r\n', [1, 2, 3, 4, 5, 7], id="overlapping"),
         pytest.param(b'* ESEARCH (TAG "T3") UID ALL 3:1\r\nTAG OK\r\n', [1, 2, 3], id="range from its end"),
         pytest.param(b'* ESEARCH (TAG "T3") UID\r\nTAG OK\r\n', [], id="ESEARCH finds nothing"),
         pytest.param(b'* ESEARCH (TAG "ALL") UID COUNT 2 ALL 1:2\r\nTAG OK\r\n', [1, 2], id="ALL as a tag"),
@@ -273,9 +274,10 @@ def test_what_servers_find_is_understood(answer: bytes, found: list[int]) -> Non
         assert session.search([]) == found
 
 
-def test_more_messages_than_any_folder_holds_are_an_error() -> None:
+@pytest.mark.parametrize("uids", ["1:4294967295", "1:1900000,3000000:4900000"])
+def test_more_messages_than_any_folder_holds_are_an_error(uids: str) -> None:
     """Twenty characters must not fill the memory with four milliards of numbers."""
-    answer = b'* ESEARCH (TAG "T3") UID ALL 1:4294967295\r\nTAG OK\r\n'
+    answer = f'* ESEARCH (TAG "T3") UID ALL {uids}\r\nTAG OK\r\n'.encode()
     with ScriptedImap({"UID SEARCH": answer}) as server, session_of(client_of(server.port)) as session:
         session.examine("INBOX")
         with pytest.raises(ExecutionError, match="more messages"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from clitool.errors import ExecutionError
 from clitool_tools.mail.imap.response import Atom
 from clitool_tools.mail.imap.syntax import LARGEST_UID, Literal
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from clitool_tools.mail.imap.response import Value
     from clitool_tools.mail.imap.syntax import Word
 
-_MOST = 5_000_000  # messages in a folder; a range costs a server nothing to write
+_MOST = 2_000_000  # messages in a folder; a range costs a server nothing to write
 
 
 class CharsetRefused(ExecutionError):
@@ -39,15 +41,21 @@ def found(answer: Answer) -> list[int]:
     Raises:
         ExecutionError: more than any folder holds (mail).
     """
-    uids: set[int] = set()
+    uids: list[int] = []
+    for first, last in sorted(islice(_found_ranges(answer), _MOST + 1)):
+        start = max(first, uids[-1] + 1) if uids else first
+        if len(uids) + last - start >= _MOST:
+            raise ExecutionError("the IMAP server finds more messages than any folder holds", "mail")
+        uids.extend(range(start, last + 1))
+    return uids
+
+
+def _found_ranges(answer: Answer) -> Iterator[tuple[int, int]]:
     for response in answer.of(b"SEARCH"):
-        uids.update(_numbers(response.pieces[0].split(b" ")))
+        for uid in _numbers(response.pieces[0].split(b" ")):
+            yield uid, uid
     for response in answer.of(b"ESEARCH"):
-        for first, last in _ranges(_all(response.values())):
-            if last - first >= _MOST or len(uids) > _MOST:
-                raise ExecutionError("the IMAP server finds more messages than any folder holds", "mail")
-            uids.update(range(first, last + 1))
-    return sorted(uids)
+        yield from _ranges(_all(response.values()))
 
 
 def _all(values: Sequence[Value]) -> bytes:
