@@ -80,7 +80,8 @@ class Recipients:
             raise ScopeDenied(message, "sending_disabled")
         for address in addresses:
             if not self.permit(address):
-                raise InvalidParams(f"this client may not write to {str(address)!r} ({_KEY})", "recipient_not_allowed")
+                message = f"this client may not write to {str(address)!r}: it is not among its {_KEY}"
+                raise InvalidParams(message, "recipient_not_allowed")
 
     def _add(self, pattern: str) -> None:
         local, at, domain = pattern.rpartition("@")

@@ -59,7 +59,7 @@ class Servers:
         return self._attachments
 
     def close(self) -> None:
-        """Say goodbye to the servers and release the folder; each, whatever happens to the others."""
+        """Say goodbye to the servers and release the folder."""
         for opened in (self._smtp, self._imap, self._attachments):
             if opened is not None:
                 opened.close()

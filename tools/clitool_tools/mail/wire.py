@@ -28,7 +28,9 @@ def dial(endpoint: Endpoint, tls_ca: str | None, deadline: Deadline) -> Wire:
         ExecutionError: `unreachable`, `tls`, `timeout`, `connection_lost`, or `settings` if `tls_ca` cannot be used.
     """
     with explained(endpoint, "connect"):
-        wire = Wire(socket.create_connection((endpoint.host, endpoint.port), _left(deadline)), endpoint, deadline)
+        # Half of the time for an address: a second one, if the first is dead, has a chance.
+        connected = socket.create_connection((endpoint.host, endpoint.port), _left(deadline) / 2)
+        wire = Wire(connected, endpoint, deadline)
     try:
         if endpoint.tls == NONE:
             wire.require_this_machine()

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from clitool_tools.mail.servers import Servers
 
 # Servers that file what is sent through them, a moment later (github.com/pimalaya/himalaya/issues/693).
-_FILE_THEMSELVES = (".gmail.com", ".googlemail.com", ".office365.com", ".outlook.com")
+_FILE_THEMSELVES = frozenset(
+    ("smtp.gmail.com", "smtp.googlemail.com", "smtp.office365.com", "outlook.office365.com", "smtp-mail.outlook.com")
+)
 
 
 def file_copy(servers: Servers, data: bytes, message_id: str) -> dict[str, Any]:
@@ -29,7 +31,7 @@ def file_copy(servers: Servers, data: bytes, message_id: str) -> dict[str, Any]:
     account = servers.account
     if account.save_sent == "never":
         return _not_saved("save_sent is never")
-    if account.save_sent == "auto" and account.smtp and f".{account.smtp.host.lower()}".endswith(_FILE_THEMSELVES):
+    if account.save_sent == "auto" and account.smtp and account.smtp.host.lower() in _FILE_THEMSELVES:
         return {"state": "left_to_server"}
     if account.imap is None:
         return _not_saved("there is no imap_host")
@@ -43,8 +45,6 @@ def _file(servers: Servers, data: bytes, message_id: str) -> dict[str, Any]:
     from clitool_tools.mail.imap.syntax import quoted
 
     session = servers.imap
-    if servers.account.save_sent == "auto" and b"X-GM-EXT-1" in session.connection.capabilities:
-        return {"state": "left_to_server"}
     folder = session.special_use("sent")
     if folder is None:
         return _not_saved("the account has no folder for sent mail")
