@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from mimetypes import MimeTypes
-
 from clitool.errors import InvalidParams
 from clitool.jail import locate_file
 
@@ -85,6 +83,8 @@ def _read(descriptor: int, most: int) -> bytes | None:
 
 
 def _guess(name: str) -> str:
+    from mimetypes import MimeTypes
+
     # Not the system's tables: the same file has the same type everywhere.
     guessed, encoding = MimeTypes().guess_type(name.rpartition("/")[2].replace(":", "_"))
     if encoding:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from clitool.errors import InvalidParams
 from clitool_tools.mail.address import parse
-from clitool_tools.mail.outgoing.header import message_ids, require_text
-from clitool_tools.mail.outgoing.message import Message
 from clitool_tools.mail.policy import CONNECTION
 
 TYPE_CHECKING = False
@@ -16,6 +14,7 @@ if TYPE_CHECKING:
 
     from clitool_tools.mail.account import Account
     from clitool_tools.mail.address import Address
+    from clitool_tools.mail.outgoing.message import Message
     from clitool_tools.mail.servers import Servers
 
 
@@ -80,6 +79,9 @@ def read_message(
         ScopeDenied: `not_configured` if the account has no address to write from.
         InvalidParams: `bad_address`, `bad_header`, `too_large`, or `schema` if there is no content.
     """
+    from clitool_tools.mail.outgoing.header import message_ids, require_text
+    from clitool_tools.mail.outgoing.message import Message
+
     require_text(subject, "subject")
     if text is None and html is None:
         raise InvalidParams("give the message as text, as html or both", "schema")
