@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,6 +50,7 @@ IMAP_SESSION = {
     "opening",
     "reader",
     "response",
+    "selected",
     "session",
     "syntax",
     "utf7",
@@ -62,10 +64,14 @@ ANSWERS = {
 }
 
 
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("authority"))
+
+
 @pytest.fixture
-def loaded(tmp_path: Path) -> Iterator[Callable[..., set[str]]]:
+def loaded(tmp_path: Path, authority: Authority) -> Iterator[Callable[..., set[str]]]:
     """Return what a call has imported when it answers, without what the bare interpreter has."""
-    authority = Authority(tmp_path)
     with ScriptedImap(ANSWERS, certificate=authority.issue("server")) as server:
         settings = {
             "imap_host": "127.0.0.1",
@@ -88,9 +94,10 @@ def loaded(tmp_path: Path) -> Iterator[Callable[..., set[str]]]:
         yield modules
 
 
-def bare() -> set[str]:
+@cache
+def bare() -> frozenset[str]:
     words = [sys.executable, "-c", "import sys; print(*sys.modules)"]
-    return set(subprocess.run(words, capture_output=True, check=True, env=environment()).stdout.decode().split())
+    return frozenset(subprocess.run(words, capture_output=True, check=True, env=environment()).stdout.decode().split())
 
 
 def heavy(names: set[str]) -> set[str]:

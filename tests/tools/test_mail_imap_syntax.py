@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from clitool_tools.mail.imap import utf7
-from clitool_tools.mail.imap.syntax import Literal, mailbox_name, string, uid_set, written
+from clitool_tools.mail.imap.syntax import Literal, mailbox_name, section_name, string, uid_set, written
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -150,3 +150,32 @@ def test_uids_are_written_as_a_set(uids: list[int], text: bytes) -> None:
 def test_what_is_no_uid_is_never_sent(uid: int) -> None:
     with pytest.raises(ValueError, match=str(uid)):
         uid_set([uid])
+
+
+@pytest.mark.parametrize("section", ["", "1", "1.2.30", "HEADER", "TEXT", "2.MIME", "1.2.HEADER"])
+def test_sections_are_numbers_or_few_words(section: str) -> None:
+    assert section_name(section) == section.encode()
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        "1]",
+        "1]<0.9> BODY[2",
+        "x",
+        ".1",
+        "1.",
+        "1..2",
+        "HEADER.1",
+        "HEADER.FIELDS (X)",
+        "-1",
+        "1 ",
+        "\u0661",
+        "1\r\n",
+        "header",
+    ],
+    ids=ascii,
+)
+def test_what_is_no_section_is_never_asked_for(section: str) -> None:
+    with pytest.raises(ValueError, match="not a section"):
+        section_name(section)

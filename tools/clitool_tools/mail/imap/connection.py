@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from clitool.errors import ExecutionError
-from clitool_tools.mail.faults import explained
-from clitool_tools.mail.imap.faults import ended
+from clitool_tools.mail.faults import explained, trouble
 from clitool_tools.mail.imap.reader import MOST_BYTES, Reader
 from clitool_tools.mail.imap.response import Response
 from clitool_tools.mail.imap.syntax import written
@@ -60,14 +59,13 @@ class Connection:
         wire: what it goes over.
     """
 
-    __slots__ = ("_count", "_reader", "_unheeded", "capabilities", "wire")
+    __slots__ = ("_count", "_reader", "capabilities", "wire")
 
     def __init__(self, wire: Wire) -> None:
         self.capabilities: frozenset[bytes] = frozenset()
         self.wire = wire
         self._reader = Reader(wire)
         self._count = 0
-        self._unheeded: set[bytes] = set()
 
     def greeting(self) -> Response:
         """Return the first thing that the server says.
@@ -126,8 +124,7 @@ class Connection:
 
     def tell(self, *words: Word) -> None:
         """Send a command without literals whose outcome does not matter; the next one does not wait for it."""
-        tag, (part,) = self._written(words)
-        self._unheeded.add(tag)
+        _, (part,) = self._written(words)
         self._send(part)
 
     def close(self) -> None:
@@ -152,9 +149,9 @@ class Connection:
             self._learn(response)
             if response.tag in (tag, b"+"):
                 return response
-            if response.kind == b"BYE":
-                raise ended(self.wire.endpoint)
-            if response.tag not in self._unheeded:
+            if response.tag == b"*":  # else it ends a command that nobody waits for
+                if response.kind == b"BYE":  # its words are not passed on: they might repeat a password
+                    raise trouble(EOFError(), self.wire.endpoint, "talk")
                 responses.append(response)
             size += _OVERHEAD + sum(map(len, pieces))
             if size > MOST_BYTES:

@@ -45,11 +45,6 @@ def refused(endpoint: Endpoint, answer: Answer, doing: str) -> ClitoolError:
     return ExecutionError(f"{endpoint} refuses to {doing}{_said(answer.end)}", "mail")
 
 
-def ended(endpoint: Endpoint) -> ExecutionError:
-    """Return the error for a server that says goodbye before it was asked to; its words might repeat a password."""
-    return ExecutionError(f"{endpoint} ended the connection in the middle", "connection_lost")
-
-
 def turned_away(endpoint: Endpoint, bye: Response) -> ExecutionError:
     """Return the error for a server that says goodbye instead of hello."""
     return ExecutionError(f"{endpoint} takes no connections now{_said(bye)}; try again later", "unreachable")

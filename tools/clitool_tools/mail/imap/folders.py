@@ -35,6 +35,10 @@ _WELL_KNOWN = {
 }
 
 
+LIST_STATUS = b"LIST-STATUS"  # RFC 5819
+COUNTS = b"(MESSAGES UNSEEN)"
+
+
 class Folder:
     r"""A folder.
 
@@ -84,6 +88,13 @@ def shown(raw: bytes) -> str:
     if name is None:
         name = raw.decode("utf-8", "backslashreplace")
     return raw.decode("latin-1").encode("unicode_escape").decode() if has_control(name) else name
+
+
+def command(capabilities: frozenset[bytes], *, counted: bool) -> list[bytes]:
+    """Return the command that lists all folders, with their purposes and counts as far as the server can do that."""
+    words = [b"SPECIAL-USE"] if {b"SPECIAL-USE", b"LIST-EXTENDED"} <= capabilities else []
+    words += [b"STATUS", COUNTS] if counted and LIST_STATUS in capabilities else []
+    return [b"LIST", b'""', b'"*"', *((b"RETURN", b"(%b)" % b" ".join(words)) if words else ())]
 
 
 def folders(responses: Iterable[Response]) -> list[Folder]:

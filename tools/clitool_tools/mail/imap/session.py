@@ -8,11 +8,12 @@ from clitool_tools.mail.imap.fetched import messages
 from clitool_tools.mail.imap.opening import open_connection
 from clitool_tools.mail.imap.reader import MOST_BYTES
 from clitool_tools.mail.imap.response import number
-from clitool_tools.mail.imap.syntax import Literal, mailbox, mailbox_name, quoted, uid_set
+from clitool_tools.mail.imap.selected import Selected
+from clitool_tools.mail.imap.syntax import Literal, mailbox, mailbox_name, quoted, section_name, uid_set
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from clitool.tool import Deadline
     from clitool_tools.mail.account import Account
@@ -24,35 +25,6 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 500  # messages in one FETCH; Yahoo refuses more than some thousands, and a command has its length
 _MOST_COUNTED = 500  # folders whose messages are counted one by one, where the server cannot do it for all
-
-
-class Selected:
-    """The folder that is open.
-
-    Attributes:
-        name: as the caller called it.
-        uidvalidity: while it is the same, a UID means the same message; 0 if the server does not say.
-        exists: how many messages there are.
-    """
-
-    __slots__ = ("_kept", "exists", "name", "uidvalidity")
-
-    def __init__(self, name: str, answer: Answer, *, writable: bool) -> None:
-        validity = (answer.code(b"UIDVALIDITY") or [None])[0]
-        self.name = name
-        self.uidvalidity = number(validity) or 0
-        self.exists = next((response.number or 0 for response in answer.of(b"EXISTS")), 0)
-        self._kept = _kept_flags(answer) if writable and answer.code(b"READ-ONLY") is None else ()
-
-    def keeps(self, flag: bytes) -> bool:
-        """Return whether a change of this flag outlives the session; false in a folder that was only examined."""
-        return self._kept is None or flag.lower() in self._kept
-
-
-def _kept_flags(answer: Answer) -> Collection[bytes] | None:
-    """Return the flags that the server keeps, in lower case; None if it does not say, which means all."""
-    flags = (answer.code(b"PERMANENTFLAGS") or [None])[0]
-    return [flag.lower() for flag in flags if isinstance(flag, bytes)] if isinstance(flags, list) else None
 
 
 class Session:
@@ -145,7 +117,7 @@ class Session:
         Raises:
             ExecutionError: there is no such message or part (not_found).
         """
-        item = f"BODY.PEEK[{section}]<0.{max_bytes}>".encode()
+        item = b"BODY.PEEK[%b]<0.%d>" % (section_name(section), max_bytes)
         data = self._message(uid, item, keep=max_bytes).body(section)
         if data is None:
             raise ExecutionError(f"message {uid} has no part {section}", "not_found")
@@ -184,19 +156,15 @@ class Session:
 
     def folders(self, *, counted: bool = False) -> list[Folder]:
         """Return all folders of the account in the server's order; with their counts, if these are wanted."""
-        from clitool_tools.mail.imap.folders import count, folders
+        from clitool_tools.mail.imap.folders import LIST_STATUS, command, count, folders
 
         offered = self.connection.capabilities
-        at_once = counted and b"LIST-STATUS" in offered
-        words = [b"SPECIAL-USE"] if {b"SPECIAL-USE", b"LIST-EXTENDED"} <= offered else []
-        words += [b"STATUS", b"(MESSAGES UNSEEN)"] if at_once else []
-        returning = (b"RETURN", b"(%s)" % b" ".join(words)) if words else ()
-        answer = self._require(self.connection.run(b"LIST", b'""', b'"*"', *returning), "list the folders")
+        answer = self._require(self.connection.run(*command(offered, counted=counted)), "list the folders")
         listed = folders(answer.of(b"LIST"))
-        if at_once:
+        if counted and LIST_STATUS in offered:
             count(listed, answer.of(b"STATUS"))
         elif counted:
-            self._count(listed)
+            self._count_each(listed)
         return listed
 
     def special_use(self, role: str) -> Folder | None:
@@ -205,12 +173,12 @@ class Session:
 
         return by_role(self.folders(), role)
 
-    def _count(self, listed: Sequence[Folder]) -> None:
-        from clitool_tools.mail.imap.folders import count
+    def _count_each(self, listed: Sequence[Folder]) -> None:
+        from clitool_tools.mail.imap.folders import COUNTS, count
 
-        countable = [folder for folder in listed if folder.selectable and isinstance(mailbox(folder.raw), bytes)]
-        asked = [(b"STATUS", mailbox(folder.raw), b"(MESSAGES UNSEEN)") for folder in countable[:_MOST_COUNTED]]
-        for answer in self.connection.run_all(asked):
+        names = [mailbox(folder.raw) for folder in listed if folder.selectable]
+        countable = [name for name in names if isinstance(name, bytes)][:_MOST_COUNTED]
+        for answer in self.connection.run_all([(b"STATUS", name, COUNTS) for name in countable]):
             count(listed, answer.of(b"STATUS"))
 
     def _open(self, verb: bytes, folder: str) -> Selected:

@@ -54,6 +54,18 @@ def mailbox_name(folder: str) -> bytes:
     return utf7.encode(folder)
 
 
+def section_name(section: str) -> bytes:
+    """Return the number of a part, or HEADER and its like, for a command; raises `ValueError` if it is none."""
+    *numbers, last = section.split(".")
+    if section and not (all(map(_is_number, numbers)) and (_is_number(last) or last in ("HEADER", "MIME", "TEXT"))):
+        raise ValueError("not a section of a message")
+    return section.encode()
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal()
+
+
 def has_control(text: str) -> bool:
     """Return whether `text` has characters that no name or search term has: controls, line ends, half characters."""
     return any(
