@@ -58,12 +58,13 @@ class MailMarkRead:
     def execute(
         self, *, uids: Sequence[int], folder: str = "INBOX", read: bool = True, connection: str | None = None
     ) -> dict[str, Any]:
-        """Return ``{folder, read, marked, missing, failed}``, the last three as lists of UIDs."""
+        """Return ``{folder, uidvalidity, marked, missing, failed}``, the last three as lists of UIDs."""
         what = self.decide(uids=uids, folder=folder, connection=connection)
         self.context.touched(**what)
         servers: Servers = self.context.connection(what["connection"])
         session = servers.imap
-        if not session.select(folder).keeps(_SEEN):
+        selected = session.select(folder)
+        if not selected.keeps(_SEEN):
             raise ExecutionError(f"the server lets this account mark nothing in the folder {folder!r}", "permission")
         session.store(uids, _SEEN, add=read)
         found = session.fetch(uids, b"FLAGS")  # a server says OK also for what it has not done
@@ -71,7 +72,7 @@ class MailMarkRead:
         wanted = dict.fromkeys(uids)
         return {
             "folder": folder,
-            "read": read,
+            "uidvalidity": selected.uidvalidity,
             "marked": [uid for uid in wanted if is_seen.get(uid) == read],
             "missing": [uid for uid in wanted if uid not in is_seen],
             "failed": [uid for uid in wanted if uid in is_seen and is_seen[uid] != read],
