@@ -10,7 +10,6 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -61,18 +60,22 @@ class SendingProcess:
 
 def main(task: dict[str, Any]) -> None:
     """Make the call and print its outcome."""
-    from sending_world import SendingClient
+    # Not the worlds of the other tests: they import pytest, which takes longer than a call.
+    from clitool_tools.mail import family
+    from contexts import make_context
 
     from clitool.errors import ClitoolError, report
 
     if task["at"]:
         _arm(*MOMENTS[task["at"]])
-    client = SendingClient(task["settings"])
-    client.folder = Path(task["folder"])
+    folder = task["folder"]
+    context = make_context(family, task["settings"], folder=folder, seconds=20, state=f"{folder}/state")
+    tools: dict[str, Any] = {tool.name: tool for tool in family.tools}
     try:
-        outcome = client.call(task["tool"], seconds=20, **task["params"])
+        outcome = tools[f"mail_{task['tool']}"](context).execute(**task["params"])
     except ClitoolError as error:
         outcome = report(error)
+    context.close()
     print(json.dumps(outcome))  # noqa: T201 - a program
 
 

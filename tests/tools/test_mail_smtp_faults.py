@@ -96,7 +96,7 @@ def test_every_fault_has_its_reason_and_its_sentence(
     with ScriptedSmtp(answers, **server) as smtp:
         client = sender_to(smtp.port, tmp_path, max_sends_per_hour=1)
         silent = any(SILENCE in answer for answer in (*server.values(), *answers.values()))
-        error = attempt(client, seconds=0.5 if silent else 10, idempotency_key="k")
+        error = attempt(client, seconds=0.3 if silent else 10, idempotency_key="k")
 
         assert error.reason == reason
         assert said in str(error)
@@ -120,7 +120,7 @@ def test_what_was_not_sent_is_not_counted_and_leaves_its_key_free(tmp_path: Path
 def test_a_server_that_trickles_does_not_outlast_the_deadline(tmp_path: Path) -> None:
     with ScriptedSmtp(greeting=b"220-x\r\n" * 1000, pause=0.02) as smtp:
         started = time.monotonic()
-        error = attempt(sender_to(smtp.port, tmp_path), seconds=0.4)
+        error = attempt(sender_to(smtp.port, tmp_path), seconds=0.3)
 
         assert error.reason == "timeout"
         assert time.monotonic() - started < 10  # and not the 140 seconds of the greeting
@@ -303,7 +303,7 @@ def test_what_was_said_before_encryption_is_forgotten_after_it(
 
 def test_a_server_that_hangs_in_the_handshake_is_given_up(tmp_path: Path) -> None:
     with ScriptedSmtp(greeting=SILENCE) as smtp:
-        error = attempt(sender_to(smtp.port, tmp_path, smtp_tls="implicit"), seconds=0.4)
+        error = attempt(sender_to(smtp.port, tmp_path, smtp_tls="implicit"), seconds=0.3)
 
     assert error.reason == "timeout"
     assert "TLS handshake" in str(error)
