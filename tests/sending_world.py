@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from services.mail import MailServers
 
-_PATIENCE = 20.0  # seconds; mail is delivered in hundredths
+_PATIENCE = 60.0  # seconds; mail is delivered in hundredths, but the machine may be busy
 
 
 def until(look: Callable[[], Any]) -> Any:
