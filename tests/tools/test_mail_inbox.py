@@ -412,22 +412,47 @@ def test_a_cursor_is_of_no_use_when_the_folder_was_made_anew(mail: MailWorld) ->
 
 
 @pytest.mark.parametrize("number", [1, 20, 60])
-def test_a_page_costs_the_same_round_trips_whatever_it_holds(mail: MailWorld, number: int) -> None:
+@pytest.mark.parametrize(
+    ("filters", "commands"),
+    [({}, ["FETCH"]), ({"subject": "m", "unread": True}, ["UID SEARCH", "UID FETCH"])],
+    ids=["all", "filtered"],
+)
+def test_a_page_costs_the_same_round_trips_whatever_it_holds(
+    mail: MailWorld, filters: dict[str, Any], commands: list[str], number: int
+) -> None:
     """No message costs a command of its own."""
     fill(mail, number)
     with Relay(mail.servers.dovecot.imap) as relay:
         mail.settings.update(imap_port=relay.port, imap_tls="none")
-        assert len(mail.call("read_inbox", limit=60)["messages"]) == number
+        assert len(mail.call("read_inbox", limit=60, **filters)["messages"]) == number
 
-    assert relay.commands == ["LOGIN", "ID", "EXAMINE", "UID SEARCH", "UID FETCH", "LOGOUT"]
+    assert relay.commands == ["LOGIN", "ID", "EXAMINE", *commands, "LOGOUT"]
+
+
+@pytest.mark.parametrize(
+    "fetched",
+    [
+        pytest.param(b"TAG OK nothing\r\n", id="nothing"),
+        pytest.param(b"TAG NO cannot\r\n", id="refused"),
+        pytest.param(b"* 1 FETCH (UID 1 BODY[HEADER.FIELDS] x)\r\nTAG OK\r\n", id="one of three"),
+        pytest.param(b"".join(b"* %d FETCH (UID %d)\r\n" % (n, n) for n in (1, 2, 3)) + b"TAG OK\r\n", id="no headers"),
+    ],
+)
+def test_where_the_last_messages_do_not_come_by_themselves_they_are_searched_for(fetched: bytes) -> None:
+    with ScriptedImap(answers(FETCH=fetched)) as server:
+        answer = client_of(server.port).call("read_inbox")
+
+    assert [row["uid"] for row in answer["messages"]] == [3, 2, 1]
+    assert "UID SEARCH" in server.commands
 
 
 def test_an_empty_folder_costs_no_fetch(mail: MailWorld) -> None:
     with Relay(mail.servers.dovecot.imap) as relay:
         mail.settings.update(imap_port=relay.port, imap_tls="none")
         assert mail.call("read_inbox")["messages"] == []
+        assert mail.call("read_inbox", unread=True)["messages"] == []
 
-    assert "UID FETCH" not in relay.commands
+    assert not {"FETCH", "UID FETCH"} & set(relay.commands)
 
 
 # Two accounts

@@ -106,7 +106,7 @@ class MailReadInbox:
         selected = servers.imap.examine(folder)
         question = (what["connection"], folder, query)
         behind = None if cursor is None else cursors.read(question, selected.uidvalidity, cursor)
-        found = page(servers.imap, query, limit, behind)
+        found = page(servers.imap, selected, query, limit, behind)
         return {
             "folder": folder,
             "uidvalidity": selected.uidvalidity,

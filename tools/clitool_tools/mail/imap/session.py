@@ -95,6 +95,20 @@ class Session:
             found.update((uid, news[uid]) for uid in chunk if uid in news)
         return found
 
+    def fetch_last(self, selected: Selected, number: int, *items: bytes, keep: int = MOST_BYTES) -> dict[int, Message]:
+        """Return the last messages of the open folder by UID, without a search for them.
+
+        Args:
+            selected: the folder, as it was when it was opened.
+            number: how many messages.
+            items: as for `fetch`.
+            keep: as for `fetch`.
+        """
+        first, last = max(1, selected.exists - number + 1), selected.exists
+        names = b"(%s)" % b" ".join((b"UID", *items))
+        answer = self.connection.run(b"FETCH", b"%d:%d" % (first, last), names, keep=keep)
+        return messages(self._require(answer, "show messages").of(b"FETCH"))
+
     def structure(self, uid: int) -> Part:
         """Return what a message of the open folder is made of.
 

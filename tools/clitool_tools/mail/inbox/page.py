@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from clitool_tools.mail.imap.selected import Selected
     from clitool_tools.mail.imap.session import Session
     from clitool_tools.mail.inbox.query import Query
 
@@ -39,22 +40,42 @@ class Page:
         self.last = last
 
 
-def page(session: Session, query: Query, limit: int, behind: int | None) -> Page:
+def page(session: Session, selected: Selected, query: Query, limit: int, behind: int | None) -> Page:
     """Return the messages of the open folder that fit, the last to arrive first.
 
     Args:
         session: the folder is open in it.
+        selected: the folder.
         query: which messages.
         limit: how many.
         behind: only messages with a smaller UID; None for the first page.
     """
+    criteria = query.criteria()
+    newest = None if criteria or behind is not None else _newest(session, selected, limit)
+    if newest is not None:
+        return newest
     try:
-        uids = session.search(query.criteria())
+        uids = session.search(criteria)
     except CharsetRefused:
         return _looked_for(session, query, limit, behind)
     older = uids if behind is None else uids[: bisect_left(uids, behind)]
     chosen = older[-limit:][::-1]
     return Page(_rows(session, chosen), len(uids), chosen[-1] if len(older) > limit else None)
+
+
+def _newest(session: Session, selected: Selected, limit: int) -> Page | None:
+    """Return the first page of all messages, which needs no search; None if the server does not give all of it."""
+    number = min(limit, selected.exists)
+    try:
+        found = session.fetch_last(selected, number, *ITEMS, STRUCTURE, keep=_KEPT_HEADER) if number else {}
+    except ExecutionError as error:
+        if error.reason != "mail":
+            raise
+        return None
+    if len(found) != number or any(message.body("HEADER.FIELDS") is None for message in found.values()):
+        return None
+    uids = sorted(found, reverse=True)
+    return Page([row(uid, found[uid]) for uid in uids], selected.exists, uids[-1] if selected.exists > number else None)
 
 
 def _looked_for(session: Session, query: Query, limit: int, behind: int | None) -> Page:
