@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 HEADER = b"BODY.PEEK[HEADER.FIELDS (DATE FROM TO SUBJECT)]"
 ITEMS = (b"FLAGS", b"INTERNALDATE", b"RFC822.SIZE", HEADER)
 STRUCTURE = b"BODYSTRUCTURE"
-MOST_MAILBOXES = 10
-_MOST_TEXT = 500  # characters
+_MOST_MAILBOXES = 10
+_MOST_SUBJECT, _MOST_NAME, _MOST_ADDRESS = 500, 100, 320  # characters
 
 
 def row(uid: int, message: Message) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def row(uid: int, message: Message) -> dict[str, Any]:
         "received": received,
         "from": _people(headers, "from"),
         "to": _people(headers, "to"),
-        "subject": None if block is None else (headers.text("subject") or "")[:_MOST_TEXT],
+        "subject": None if block is None else _cut(headers.text("subject") or "", _MOST_SUBJECT),
         "seen": message.has_flag(b"\\Seen"),
         "answered": message.has_flag(b"\\Answered"),
         "flagged": message.has_flag(b"\\Flagged"),
@@ -46,8 +46,12 @@ def row(uid: int, message: Message) -> dict[str, Any]:
 
 
 def _people(headers: Headers, name: str) -> list[dict[str, str]]:
-    shown = headers.mailboxes(name)[:MOST_MAILBOXES]
-    return [{"name": each.name[:_MOST_TEXT], "address": each.address[:_MOST_TEXT]} for each in shown]
+    shown = headers.mailboxes(name)[:_MOST_MAILBOXES]
+    return [{"name": _cut(each.name, _MOST_NAME), "address": _cut(each.address, _MOST_ADDRESS)} for each in shown]
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[:most] + "…"
 
 
 def _charset(structure: Part | None) -> str:
