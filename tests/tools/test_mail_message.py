@@ -62,7 +62,7 @@ def shown(data: bytes, name: str = "Subject") -> str:
 
 # --- what the standard library does, so that the tests below are known to test something
 
-FIXED = sys.version_info >= (3, 13) or sys.version_info[:3] == (3, 11, 2)  # Debian has mended its 3.11.2
+HOLED = {(3, 11, 7), (3, 12, 1)}  # where it was seen; later ones refuse or encode it
 
 
 def by_the_library(**headers: str) -> bytes:
@@ -73,7 +73,7 @@ def by_the_library(**headers: str) -> bytes:
     return message.as_bytes()
 
 
-@pytest.mark.skipif(FIXED, reason="this Python has it mended")
+@pytest.mark.skipif(sys.version_info[:3] not in HOLED, reason="this Python is not known to do it")
 def test_the_library_writes_headers_bodies_and_recipients_from_encoded_words() -> None:
     assert b"\r\nReply-To: evil@evil.test\r\n" in by_the_library(Subject=REPLY_TO)
     assert b"\r\n\r\nforged body\r\n" in by_the_library(Subject=BODY)
