@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import ssl
 import threading
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from services.certificates import Certificate
 
 HELLO = b"* OK [CAPABILITY IMAP4rev1 AUTH=PLAIN] scripted\r\n"
-CLOSE, SILENCE = b"close", b"silence"
+CLOSE, SILENCE, DRIP = b"close", b"silence", b"drip"
 _USUAL = {
     "SELECT": b"* 3 EXISTS\r\n* OK [UIDVALIDITY 7] ok\r\nTAG OK done\r\n",
     "EXAMINE": b"* 3 EXISTS\r\n* OK [UIDVALIDITY 7] ok\r\nTAG OK done\r\n",
@@ -28,8 +29,9 @@ class ScriptedImap:
 
     Args:
         answers: by the word of the command (``UID FETCH``); ``TAG`` in them is replaced. An answer that ends with
-            `CLOSE` or `SILENCE` is sent, and then the connection is closed, or nothing is ever sent again. A list
-            gives the answers to one time after the other; the last one stays.
+            `CLOSE`, `SILENCE` or `DRIP` is sent, and then the connection is closed, or nothing is ever sent again, or
+            one character after the other without an end. A list gives the answers to one time after the other; the
+            last one stays.
         greeting: what it says first; likewise.
         certificate: to speak TLS with, from the start.
 
@@ -118,8 +120,18 @@ def _word(line: bytes) -> str:
 
 def _say(client: socket.socket, answer: bytes) -> bool:
     """Send an answer; return whether the conversation goes on."""
-    client.sendall(answer.removesuffix(CLOSE).removesuffix(SILENCE))
-    if answer.endswith(SILENCE):
-        while client.recv(65_536):
-            pass
-    return not answer.endswith((CLOSE, SILENCE))
+    for ending in (CLOSE, SILENCE, DRIP):
+        if answer.endswith(ending):
+            client.sendall(answer.removesuffix(ending))
+            _leave(client, ending)
+            return False
+    client.sendall(answer)
+    return True
+
+
+def _leave(client: socket.socket, ending: bytes) -> None:
+    while ending == DRIP:
+        client.sendall(b"x")
+        time.sleep(0.01)
+    while ending == SILENCE and client.recv(65_536):
+        pass
