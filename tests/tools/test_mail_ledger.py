@@ -185,6 +185,17 @@ def test_killed_after_the_answer_was_kept_the_call_is_completed_when_it_is_repea
     assert message.partition(b"Date: ")[2] == copy.partition(b"Date: ")[2]
 
 
+def test_the_copy_that_is_filed_later_is_the_message_that_was_sent(world: SendingWorld) -> None:
+    world.deliver(b"Message-ID: <3@x>\r\nReferences: <1@x>\r\nSubject: a\r\n\r\nb\r\n")
+    params = {"to": [world.receiver.user.address], "subject": "Re", "text": "x", "in_reply_to": "<3@x>", **KEY}
+    SendingProcess(world, "send", params, "answer kept").outcome()
+    world.call("send", **params)
+
+    [message], [copy] = world.received(), world.messages("Sent")
+    assert message.partition(b"Date: ")[2] == copy.partition(b"Date: ")[2]
+    assert b"References: <1@x> <3@x>" in copy
+
+
 def killed(world: SendingWorld, moment: str) -> dict[str, Any]:
     params = {"to": [world.receiver.user.address], "subject": "Hello", "text": "…", **KEY}
     return SendingProcess(world, "send", params, moment).outcome()

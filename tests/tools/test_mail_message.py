@@ -217,6 +217,10 @@ def test_a_list_of_message_ids_is_the_thread() -> None:
     assert parsed["References"].split() == ["<a@b>", "<c@d>", "<e@f>"]
 
 
+def test_an_empty_list_of_message_ids_is_none() -> None:
+    assert "References" not in read(write(in_reply_to=[]))
+
+
 def test_a_thread_of_any_length_is_folded() -> None:
     data = write(in_reply_to=[f"<{number:0200}@b>" for number in range(99)])
 

@@ -10,6 +10,7 @@ from clitool_tools.mail.outgoing.thread import whole_thread
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
     from typing import Any
 
     from clitool.tool import Context
@@ -51,9 +52,8 @@ class Delivery:
         earlier = entry.answer()
         if earlier is not None:
             return earlier if earlier["sent_copy"] else self._complete(earlier, entry)
-        self._message.references = whole_thread(self._context, self._servers.account, self._message.references)
         message_id, date = stamp(self._message)
-        data = self._message.write(message_id, date)
+        data = self._write(message_id, date)
         with counted(self._context, self._servers.account):
             refusals = self._offer(data)
             with attempt(entry, message_id, date, self._context.deadline):
@@ -61,6 +61,11 @@ class Delivery:
         answer = self._answer(message_id, refusals)
         entry.finish(answer)
         return self._with_copy(answer, data, entry)
+
+    def _write(self, message_id: str, date: datetime) -> bytes:
+        message = self._message
+        message.references = whole_thread(self._context, self._servers.account, message.references)
+        return message.write(message_id, date)
 
     def _offer(self, data: bytes) -> list[Refusal]:
         require_size(self._servers.account, data)
@@ -71,7 +76,7 @@ class Delivery:
     def _complete(self, answer: dict[str, Any], entry: NoEntry) -> dict[str, Any]:
         """File the copy that a call which sent the message did not come to file."""
         date = entry.date() or stamp(self._message)[1]
-        return self._with_copy(answer, self._message.write(answer["message_id"], date), entry)
+        return self._with_copy(answer, self._write(answer["message_id"], date), entry)
 
     def _with_copy(self, answer: dict[str, Any], data: bytes, entry: NoEntry) -> dict[str, Any]:
         from clitool_tools.mail.outgoing.sent import file_copy

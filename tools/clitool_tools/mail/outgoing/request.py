@@ -93,7 +93,7 @@ def read_message(
         subject=subject,
         text=text,
         html=html,
-        references=message_ids(" ".join(_listed(in_reply_to))) if in_reply_to is not None else (),
+        references=() if in_reply_to in (None, []) else message_ids(" ".join(_listed(in_reply_to))),
     )
     number = len(found.recipients)
     if number > account.max_recipients:
@@ -128,6 +128,14 @@ def require_size(account: Account, data: bytes) -> None:
         )
 
 
+def stamp(message: Message) -> tuple[str, datetime]:
+    """Return a message id that nobody can guess, and the time in whole seconds."""
+    import os
+    from datetime import UTC, datetime
+
+    return f"<{os.urandom(16).hex()}@{message.sender.domain}>", datetime.now(UTC).replace(microsecond=0)
+
+
 def _parsed(given: Sequence[str] | str | None) -> list[Address]:
     return [parse(text) for text in _listed(given)]
 
@@ -136,11 +144,3 @@ def _listed(given: Sequence[str] | str | None) -> Sequence[str]:
     if given is None:
         return ()
     return [given] if isinstance(given, str) else given
-
-
-def stamp(message: Message) -> tuple[str, datetime]:
-    """Return a message id that nobody can guess, and the time in whole seconds."""
-    import os
-    from datetime import UTC, datetime
-
-    return f"<{os.urandom(16).hex()}@{message.sender.domain}>", datetime.now(UTC).replace(microsecond=0)
