@@ -47,6 +47,7 @@ FAULTS: list[Any] = [
     pytest.param({"greeting": b"HTTP/1.1 400 Bad\r\n"}, {}, "unreachable", "does not speak SMTP", id="http"),
     pytest.param({"greeting": b"SSH-2.0-x\r\n"}, {}, "unreachable", "smtp_host and smtp_port", id="ssh"),
     pytest.param({"greeting": b"220-x\r\n" * 5000}, {}, "unreachable", "does not speak", id="greeting-endless"),
+    pytest.param({"greeting": "٢٢٠ x\r\n".encode()}, {}, "unreachable", "does not speak", id="other-digits"),
     pytest.param({"greeting": b"220 " + b"x" * 100_000}, {}, "unreachable", "does not speak", id="line-endless"),
     pytest.param({}, {"EHLO": b"502 what\r\n"}, "refused", "502 what", id="no-ehlo"),
     pytest.param({}, {"EHLO": b"250 scripted\r\n"}, "login_failed", "neither AUTH PLAIN nor LOGIN", id="no-auth"),
@@ -138,6 +139,12 @@ def test_without_pipelining_each_command_waits_for_its_answer(tmp_path: Path) ->
     assert answer["accepted"] == MESSAGE["to"]
     assert smtp.verbs == ["EHLO", "AUTH", "MAIL", "RCPT", "RCPT", "DATA", ".", "QUIT"]
     assert b"MAIL FROM:<ann@example.test>" in smtp.lines  # without SIZE, which was not offered
+
+
+@pytest.mark.parametrize("size", [b"", b" 0", b" x", b" -1", b" " + b"9" * 5000, "\u00a0\u0661".encode()], ids=str)
+def test_a_size_that_is_none_limits_nothing(tmp_path: Path, size: bytes) -> None:
+    with ScriptedSmtp({"EHLO": b"250-x\r\n250-SIZE%s\r\n250 AUTH PLAIN\r\n" % size}) as smtp:
+        assert sender_to(smtp.port, tmp_path).call("send", **MESSAGE)["accepted"] == MESSAGE["to"]
 
 
 def test_login_in_two_steps(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ class Dialogue:
         while len(lines) < _MOST_LINES:
             line = self._line(doing)
             code, mark, text = line[:3], line[3:4], line[4:]
-            if not code.isdecimal() or mark not in ("", " ", "-"):
+            if not (code.isascii() and code.isdecimal()) or mark not in ("", " ", "-"):
                 break
             lines.append(text)
             if mark != "-":

@@ -50,11 +50,8 @@ def _key(account: Account, error: ClitoolError) -> str:
 
 
 def _abilities(session: Session, prefix: str) -> Finding:
-    size = session.features.get("SIZE", "")
     limit = (
-        f"messages of {size} bytes"
-        if size.isdecimal() and size.strip("0")
-        else "messages of a size that it keeps to itself"
+        f"messages of {session.most_bytes} bytes" if session.most_bytes else "messages of a size that it does not tell"
     )
     letters = "addresses" if "SMTPUTF8" in session.features else "no addresses"
     message = f"the SMTP server takes {limit}, and {letters} with letters beyond ASCII before the '@'"

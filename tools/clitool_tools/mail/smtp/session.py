@@ -67,6 +67,12 @@ class Session:
         finally:
             self.wire.close()
 
+    @property
+    def most_bytes(self) -> int:
+        """How large a message may be; 0 if the server does not say (RFC 1870)."""
+        limit = self.features.get("SIZE", "")
+        return int(limit) if limit.isascii() and limit.isdecimal() and len(limit) < 20 else 0
+
     def offer(self, sender: Address, recipients: Sequence[Address], size: int, *, utf8: bool) -> list[Refusal]:
         """Begin a message: its envelope and size.
 
@@ -149,8 +155,8 @@ class Session:
         if utf8 and "SMTPUTF8" not in self.features:
             message = f"{self._server} takes no address with letters beyond ASCII before the '@' (SMTPUTF8)"
             raise ExecutionError(message, "smtputf8_unavailable")
-        limit = self.features.get("SIZE", "")
-        if limit.isdecimal() and 0 < int(limit) < size:
+        limit = self.most_bytes
+        if limit and limit < size:
             raise InvalidParams(f"the message has {size} bytes; {self._server} takes at most {limit}", "too_large")
 
     def _mail_from(self, sender: Address, size: int, *, utf8: bool) -> str:
