@@ -7,6 +7,8 @@ from clitool_tools.mail.drafting import MailDraft
 from clitool_tools.mail.list_folders import MailListFolders
 from clitool_tools.mail.mark_read import MailMarkRead
 from clitool_tools.mail.read_inbox import MailReadInbox
+from clitool_tools.mail.read_message import MailReadMessage
+from clitool_tools.mail.save_attachment import MailSaveAttachment
 from clitool_tools.mail.sending import MailSend
 from clitool_tools.mail.servers import Servers
 from clitool_tools.mail.settings import SETTINGS_SCHEMA, parse
@@ -35,7 +37,15 @@ def check(accounts: Mapping[str, Account], probe: bool) -> Iterator[Finding]:
 
 family = Family(
     name="mail",
-    tools=(MailReadInbox, MailListFolders, MailMarkRead, MailDraft, MailSend),
+    tools=(
+        MailReadInbox,
+        MailReadMessage,
+        MailListFolders,
+        MailSaveAttachment,
+        MailMarkRead,
+        MailDraft,
+        MailSend,
+    ),
     settings_schema=SETTINGS_SCHEMA,
     settings_required=True,
     parse=parse,

@@ -57,8 +57,10 @@ def undo(data: bytes, encoding: str, *, complete: bool = True) -> Undone:
 
 def decoded_size(size: int, encoding: str) -> int:
     """Return about how many bytes `size` encoded ones are: exact where nothing is encoded."""
-    kind = _kind(encoding)
-    return size * 57 // 78 if kind == _BASE64 else size * 45 // 63 if kind == _UU else size
+    if _kind(encoding) != _BASE64:
+        return size
+    line_ends = 2 * (size // 78)
+    return (size - line_ends) * 3 // 4
 
 
 def _kind(encoding: str) -> str | None:
