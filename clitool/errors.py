@@ -13,8 +13,9 @@ REASONS: dict[str, tuple[str, str]] = {
     "token_rejected": ("auth_failed", "the token is unknown, expired, not yet valid or disabled"),
     # What this caller may do at all
     "scope_missing": ("scope_denied", "the caller lacks the scope that the tool requires"),
-    "not_configured": ("scope_denied", "the family has no settings for this client"),
+    "not_configured": ("scope_denied", "the client has no settings for the family, or not the one that the tool needs"),
     "read_only": ("scope_denied", "writing is switched off for this client"),
+    "sending_disabled": ("scope_denied", "the client may send mail to nobody"),
     "tool_unknown": ("tool_not_found", "no enabled tool has this name"),
     # How the call is written
     "usage": ("invalid_params", "the command line is wrong"),
@@ -50,6 +51,13 @@ REASONS: dict[str, tuple[str, str]] = {
     "bad_statement": ("invalid_params", "the SQL statement has an error"),
     "function_not_allowed": ("invalid_params", "the statement calls a function that is not allowed"),
     "side_effects": ("invalid_params", "a trigger or cascade reaches a table that is not allowed"),
+    # The same for mail
+    "bad_address": ("invalid_params", "the text is not one mail address in its plain form"),
+    "bad_mailbox": ("invalid_params", "the text is not a name that any mail folder could have"),
+    "bad_query": ("invalid_params", "the text to search for is not one that a mail server could be asked for"),
+    "recipient_not_allowed": ("invalid_params", "the address is not in allowed_recipients"),
+    "bad_header": ("invalid_params", "a text for a header has a control character, or a message id is none"),
+    "key_reused": ("invalid_params", "the idempotency key was used before, for something else"),
     # And for arithmetic
     "bad_operands": ("invalid_params", "the function needs other operands"),
     # Trouble of the world
@@ -69,6 +77,11 @@ REASONS: dict[str, tuple[str, str]] = {
     "constraint": ("execution_error", "a constraint of the database refuses the change"),
     "too_many_affected": ("execution_error", "more rows would change than max_affected allows; nothing was changed"),
     "database": ("execution_error", "the database reports another fault"),
+    "rate_limited": ("execution_error", "as many messages as allowed have been sent within the hour"),
+    "mail": ("execution_error", "the mail server reports another fault"),
+    "refused": ("execution_error", "the mail server refuses the message or every recipient"),
+    "smtputf8_unavailable": ("execution_error", "the mail server takes no address with letters beyond ASCII"),
+    "unknown_outcome": ("execution_error", "whether the message was sent cannot be known"),
     "arithmetic": ("execution_error", "the result is not a finite number"),
     "timeout": ("execution_error", "the deadline passed; the call was stopped"),
     "interrupted": ("execution_error", "the program was told to stop"),

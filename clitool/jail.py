@@ -8,6 +8,7 @@ import stat
 
 from clitool.errors import ExecutionError, InvalidParams
 from clitool.location import Location, locate, locate_file, show, visible
+from clitool.root import root_spellings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +19,18 @@ if TYPE_CHECKING:
     from clitool.errors import ClitoolError
     from clitool.jail_entry import Entry as Entry  # noqa: PLC0414 - exported for annotations
 
-__all__ = ["Folder", "Jail", "Location", "locate", "locate_file", "refusal", "require_file", "show", "visible"]
+__all__ = [
+    "Folder",
+    "Jail",
+    "Location",
+    "locate",
+    "locate_file",
+    "refusal",
+    "require_file",
+    "root_spellings",
+    "show",
+    "visible",
+]
 
 # Opening never waits for the other end of a pipe and never makes a terminal ours.
 SAFELY = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
@@ -34,6 +46,7 @@ class Jail:
 
     Args:
         root_path: absolute; may itself be a symbolic link, which is resolved here, once.
+        setting: what the path is called in the settings, for messages.
 
     Raises:
         ExecutionError: `settings` if the root is missing, no folder, not readable, or ``/``.
@@ -41,8 +54,8 @@ class Jail:
 
     __slots__ = ("_root",)
 
-    def __init__(self, root_path: str) -> None:
-        self._root = _open_root(root_path)
+    def __init__(self, root_path: str, setting: str = "root_path") -> None:
+        self._root = _open_root(root_path, setting)
 
     def close(self) -> None:
         """Release the root; harmless when repeated."""
@@ -92,17 +105,17 @@ class Jail:
         return folder
 
 
-def _open_root(root_path: str) -> int:
+def _open_root(root_path: str, setting: str) -> int:
     try:
         root = os.open(root_path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except (OSError, ValueError) as error:
         known = {errno.ENOENT: "does not exist", errno.ENOTDIR: "is not a folder", errno.EACCES: "cannot be read"}
         what = known.get(getattr(error, "errno", 0), "cannot be opened")
-        message = f"the folder that root_path names {what}; run `clitool check` and mend the clients file"
+        message = f"the folder that {setting} names {what}; run `clitool check` and mend the clients file"
         raise ExecutionError(message, "settings") from error
     if os.path.samestat(os.fstat(root), os.stat("/")):
         os.close(root)
-        raise ExecutionError("root_path is the whole file system; name a folder of its own", "settings")
+        raise ExecutionError(f"{setting} is the whole file system; name a folder of its own", "settings")
     return root
 
 

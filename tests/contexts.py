@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from clitool.errors import ExecutionError
 from clitool.family import Origin
+from clitool.settings import _hide
+from clitool.state import State
 from clitool.tool import Context, Deadline
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ def make_context(
     folder: str = "/",
     protected: Sequence[str] = (),
     seconds: float = 60.0,
+    state: str | None = None,
 ) -> Context:
     """Return the context of one call by a client with these settings.
 
@@ -54,8 +57,10 @@ def make_context(
         folder: where the clients file would lie; relative paths in settings start there.
         protected: paths that no tool may reach.
         seconds: until the deadline.
+        state: folder for state; without it there is none.
     """
-    parsed = family.parse(settings, Origin(folder, protected)) if family.parse else settings
+    hidden = _hide(settings, family.settings_schema)
+    parsed = family.parse(hidden, Origin(folder, protected)) if family.parse else hidden
     logger: Any = CollectingLogger()
     return Context(
         client="tester",
@@ -63,6 +68,6 @@ def make_context(
         reference="test-reference",
         logger=logger,
         deadline=Deadline(seconds),
-        open_state=no_state,
+        open_state=no_state if state is None else lambda: State(state, "tester", family.name),
         connect=family.connect,
     )

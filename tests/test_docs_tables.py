@@ -115,6 +115,17 @@ def test_an_entry_of_allowed_extensions_allows_what_is_shown() -> None:
             assert [name for name in code_words(refused) if extensions.permit(name)] == [], entry
 
 
+def test_a_pattern_of_allowed_recipients_allows_what_is_shown() -> None:
+    from clitool_tools.mail.address import parse
+    from clitool_tools.mail.recipients import Recipients
+
+    for pattern, (allowed, refused) in the_table(TOOLS, "address or pattern", "allows").items():
+        for word in code_words(f"`{pattern}`"):
+            recipients = Recipients([word], allow_subaddress=False)
+            assert [text for text in code_words(allowed) if not recipients.permit(parse(text))] == [], pattern
+            assert [text for text in code_words(refused) if recipients.permit(parse(text))] == [], pattern
+
+
 def test_the_keys_of_the_clients_file_are_shown() -> None:
     shown = the_table(README, "key", "meaning")
 

@@ -1,4 +1,4 @@
-"""Worlds for the file and database tools."""
+"""Worlds for the file, database and mail tools."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from file_world import World
+from mail_world import MailWorld
 from mariadb_world import Maria
 from mongo_world import Mongo
+from services import mail as mail_service
 from services.certificates import Authority
 from services.fake_mysql import FakeMySQL
 from services.mariadb import MariaDB
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from mysql_sessions import StartFake
     from services.fake_mysql import Conversation
+    from services.mail import MailServers
 
 
 @pytest.fixture
@@ -131,3 +134,26 @@ def mongo_shop(mongo: Mongo) -> Mongo:
     """A small shop in it, with things that its client must not reach."""
     mongo.fill()
     return mongo
+
+
+def mail_servers() -> Iterator[MailServers]:
+    """A real mail system, started for the first test that asks for it."""
+    servers = mail_service.start()
+    yield servers
+    servers.stop()
+
+
+@pytest.fixture
+def mail(mail_servers: MailServers) -> Iterator[MailWorld]:
+    """An account that no other test has used, with one client's settings for it."""
+    world = MailWorld(mail_servers)
+    yield world
+    world.close()
+
+
+@pytest.fixture
+def other_mail(mail_servers: MailServers) -> Iterator[MailWorld]:
+    """A second account."""
+    world = MailWorld(mail_servers)
+    yield world
+    world.close()

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from clitool_tools.file import family
 from clitool_tools.file.extensions import Extensions
-from clitool_tools.file.policy import _lies_in, parse
+from clitool_tools.file.policy import parse
 from contexts import make_context
 from file_world import PARAMS, TOOLS, World
 from processes import run_as_nobody
 
 from clitool.errors import ExecutionError, SettingsError
 from clitool.family import Origin
+from clitool.root import _lies_in
 from clitool.schema import problems
 
 if TYPE_CHECKING:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-
-from clitool.errors import InvalidParams, ScopeDenied, SettingsError
+from clitool.errors import InvalidParams, ScopeDenied
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,11 +76,11 @@ class Policy:
 
     __slots__ = ("allow_write", "extensions", "max_entries", "max_file_bytes", "max_read_bytes", "root", "roots")
 
-    def __init__(self, root: str, settings: Mapping[str, Any]) -> None:
+    def __init__(self, roots: tuple[str, str], settings: Mapping[str, Any]) -> None:
         from clitool_tools.file.extensions import Extensions
 
-        self.root = root
-        self.roots = (root, os.path.realpath(root))
+        self.root = roots[0]
+        self.roots = roots
         self.allow_write: bool = settings.get("allow_write", False)
         self.extensions = Extensions(settings.get("allowed_extensions"))
         self.max_read_bytes = int(settings.get("max_read_bytes", MAX_READ_BYTES))
@@ -123,37 +121,6 @@ def parse(settings: Mapping[str, Any], origin: Origin) -> Policy:
     Raises:
         SettingsError: the folder is ``/`` or reaches a protected path, or an extension is none.
     """
-    root_path = settings["root_path"]
-    if "\0" in root_path:
-        raise SettingsError("root_path", "root_path contains a NUL character")
-    if root_path.startswith("~"):
-        raise SettingsError("root_path", "'~' is not expanded; write the whole path, or ${HOME}/…")
-    policy = Policy(os.path.normpath(os.path.join(origin.folder, root_path)), settings)
-    if not policy.roots[1].strip("/"):
-        raise SettingsError("root_path", "root_path is the whole file system; name a folder of its own")
-    root = policy.roots[1]
-    for path in map(os.path.realpath, origin.protected):
-        if _lies_in(path, root) or _lies_in(root, path):
-            message = "root_path reaches the clients file, the logs or the state; name a folder apart from them"
-            raise SettingsError("root_path", message)
-    return policy
+    from clitool.jail import root_spellings
 
-
-def _lies_in(path: str, folder: str) -> bool:
-    """Return whether `path` is `folder` or below it: by name, or (bind mounts, letter case) by identity."""
-    identity = _identity(folder)
-    while True:
-        if path == folder or (identity is not None and _identity(path) == identity):
-            return True
-        parent = os.path.dirname(path)
-        if parent == path:
-            return False
-        path = parent
-
-
-def _identity(path: str) -> tuple[int, int] | None:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
+    return Policy(root_spellings("root_path", settings["root_path"], origin), settings)

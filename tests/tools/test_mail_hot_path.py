@@ -1,0 +1,137 @@
+"""What a call that reads mail imports: a list, not a stopwatch. Whoever makes it longer says so here."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from command import TOKEN, client, environment, write_clients
+from services.certificates import Authority
+from services.scripted_imap import ScriptedImap
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+PROGRAM = str(Path(__file__).parents[1] / "loaded_modules.py")
+
+HEAVY = {
+    "asyncio",
+    "calendar",
+    "charset_normalizer",
+    "dataclasses",
+    "email",
+    "html",
+    "idna",
+    "imaplib",
+    "inspect",
+    "jsonschema",
+    "locale",
+    "logging",
+    "pathlib",
+    "random",
+    "smtplib",
+    "string",
+    "subprocess",
+    "tempfile",
+    "threading",
+    "typing",
+    "urllib",
+    "uuid",
+}
+IMAP_SESSION = {
+    "imap",
+    "connection",
+    "faults",
+    "login",
+    "opening",
+    "reader",
+    "response",
+    "selected",
+    "session",
+    "syntax",
+    "utf7",
+}
+HEADER = b"Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\r\nFrom: A <a@example.test>\r\nDate: 1 Feb 2024 10:00:00 +0100\r\n\r\n"
+ANSWERS = {
+    "LIST": b'* LIST () "/" INBOX\r\nTAG OK\r\n',
+    "UID SEARCH": b"* SEARCH 1\r\nTAG OK\r\n",
+    "UID FETCH": b"* 1 FETCH (UID 1 FLAGS () BODY[HEADER.FIELDS (DATE)] {%d}\r\n%s)\r\nTAG OK\r\n"
+    % (len(HEADER), HEADER),
+}
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture
+def loaded(tmp_path: Path, authority: Authority) -> Iterator[Callable[..., set[str]]]:
+    """Return what a call has imported when it answers, without what the bare interpreter has."""
+    with ScriptedImap(ANSWERS, certificate=authority.issue("server")) as server:
+        settings = {
+            "imap_host": "127.0.0.1",
+            "imap_port": server.port,
+            "tls_ca": str(authority.path),
+            "username": "ann",
+            "password": "secret",
+        }
+        clients = {"clients": {"anna": client("mail:*", tools={"mail": settings})}}
+        path = write_clients(tmp_path / "c", clients)
+
+        def modules(tool: str, params: str = "{}") -> set[str]:
+            words = ["--clients", str(path), "call", tool, "--token-stdin", "--params", params]
+            report = tmp_path / "modules"
+            env = environment(LOADED_MODULES=str(report))
+            done = subprocess.run([sys.executable, "-P", PROGRAM, *words], input=TOKEN.encode(), env=env, check=False)
+            assert done.returncode == 0
+            return set(report.read_text().split()) - bare()
+
+        yield modules
+
+
+@cache
+def bare() -> frozenset[str]:
+    words = [sys.executable, "-c", "import sys; print(*sys.modules)"]
+    return frozenset(subprocess.run(words, capture_output=True, check=True, env=environment()).stdout.decode().split())
+
+
+def heavy(names: set[str]) -> set[str]:
+    return {name for name in names if name.partition(".")[0] in HEAVY}
+
+
+def own(names: set[str], *parts: str) -> set[str]:
+    """Return the family's modules below one of `parts`."""
+    return {name for part in parts for name in names if f"{name}.".startswith(f"clitool_tools.mail.{part}.")}
+
+
+@pytest.mark.parametrize(
+    ("tool", "params"),
+    [("mail_read_inbox", '{"subject": "x"}'), ("mail_list_folders", "{}"), ("mail_mark_read", '{"uids": [1]}')],
+    ids=["mail_read_inbox", "mail_list_folders", "mail_mark_read"],
+)
+def test_reading_mail_imports_no_heavy_module_and_nothing_that_sends(
+    loaded: Callable[..., set[str]], tool: str, params: str
+) -> None:
+    names = loaded(tool, params)
+
+    assert "ssl" in names
+    assert not heavy(names)
+    assert not own(names, "smtp", "html", "recipients.idna", "charset_guess", "command")
+    assert not {name for name in names if name.startswith(("clitool_tools.database", "clitool_tools.file"))}
+
+
+def test_listing_messages_imports_what_it_needs(loaded: Callable[..., set[str]]) -> None:
+    names = loaded("mail_read_inbox")
+
+    imap = {*IMAP_SESSION, "search", "fetched", "structure"}
+    assert {name.rpartition(".")[2] for name in own(names, "imap")} == imap
+    assert {name.rpartition(".")[2] for name in own(names, "inbox")} == {"inbox", "cursor", "page", "query", "row"}
+
+
+def test_listing_folders_imports_nothing_that_reads_messages(loaded: Callable[..., set[str]]) -> None:
+    assert not own(loaded("mail_list_folders"), "inbox", "headers", "charset", "dates")

@@ -1,0 +1,54 @@
+"""The mail family: read, file, draft and send on IMAP and SMTP servers."""
+
+from __future__ import annotations
+
+from clitool.family import Family
+from clitool_tools.mail.drafting import MailDraft
+from clitool_tools.mail.list_folders import MailListFolders
+from clitool_tools.mail.mark_read import MailMarkRead
+from clitool_tools.mail.read_inbox import MailReadInbox
+from clitool_tools.mail.read_message import MailReadMessage
+from clitool_tools.mail.save_attachment import MailSaveAttachment
+from clitool_tools.mail.sending import MailSend
+from clitool_tools.mail.servers import Servers
+from clitool_tools.mail.settings import SETTINGS_SCHEMA, parse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from clitool.family import Finding
+    from clitool.tool import Deadline
+    from clitool_tools.mail.account import Account
+
+
+def connect(accounts: Mapping[str, Account], name: str, deadline: Deadline) -> Servers:
+    """Return what one of a client's accounts can reach; each server is asked at the first use."""
+    return Servers(accounts[name], deadline)
+
+
+def check(accounts: Mapping[str, Account], probe: bool) -> Iterator[Finding]:
+    """Yield the findings of `clitool check` about all accounts of a client."""
+    from clitool_tools.mail.inspection import findings
+
+    for name, account in accounts.items():
+        yield from findings(account, f"connections.{name}." if name else "", probe=probe)
+
+
+family = Family(
+    name="mail",
+    tools=(
+        MailReadInbox,
+        MailReadMessage,
+        MailListFolders,
+        MailSaveAttachment,
+        MailMarkRead,
+        MailDraft,
+        MailSend,
+    ),
+    settings_schema=SETTINGS_SCHEMA,
+    settings_required=True,
+    parse=parse,
+    connect=connect,
+    check=check,
+)

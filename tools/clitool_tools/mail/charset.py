@@ -1,0 +1,114 @@
+"""Bytes that claim a charset, as text: the claim is believed as far as it holds."""
+
+from __future__ import annotations
+
+import codecs
+
+from clitool_tools.mail.charset_names import CP50221, known
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# In these, bytes below 128 do not mean what they mean in ASCII.
+_NOT_ASCII = ("hz", "utf_16", "utf_16_le", "utf_16_be", "utf_32", "utf_32_le", "utf_32_be")
+
+
+class Decoded:
+    """Text, and how it was got.
+
+    Attributes:
+        text: without lone surrogates and byte order mark; otherwise whatever the bytes say, control characters too.
+        charset: what it was read as; a name of ours, not the sender's.
+        guessed: whether that is not what the label says.
+        damaged: whether some bytes mean nothing in it; U+FFFD stands for them.
+    """
+
+    __slots__ = ("charset", "damaged", "guessed", "text")
+
+    def __init__(self, text: str, codec: str, *, guessed: bool = False, damaged: bool = False) -> None:
+        self.text = text
+        self.charset = codec.replace("_", "-").replace("iso8859", "iso-8859").replace("iso2022", "iso-2022")
+        self.guessed = guessed
+        self.damaged = damaged
+
+
+def decode(data: bytes, label: str = "", hint: str = "", *, complete: bool = True) -> Decoded:
+    """Return the text that `data` is; never raises.
+
+    Args:
+        data: the bytes, with their transfer encoding undone.
+        label: the charset that they claim; may be empty or anything.
+        hint: the label of something that belongs to them (the body, for a header), for when their own is of no use.
+        complete: false if `data` may end in the middle of a character.
+    """
+    if data.startswith(codecs.BOM_UTF8):
+        label = "utf-8"
+    claimed = known(label)
+    if data.isascii() and (not claimed or claimed[0] == "ascii"):
+        return _decode_ascii(data)
+    if data.isascii() and b"\x1b" not in data and claimed[0] not in _NOT_ASCII:
+        return Decoded(data.decode("ascii"), claimed[0])
+    found = _first(data, claimed, complete=complete)
+    if found:
+        return Decoded(*found)
+    kept = _mostly(data, claimed, complete=complete)
+    if kept is not None:
+        return Decoded(kept, claimed[0], damaged=True)
+    return _decode_unlabelled(data, claimed, hint, complete=complete)
+
+
+def _decode_ascii(data: bytes) -> Decoded:
+    if b"\x1b" in data:
+        from clitool_tools.mail.iso2022_jp import is_likely
+
+        found = _first(data, known("iso-2022-jp"), complete=True) if is_likely(data) else None
+        if found:
+            return Decoded(*found, guessed=True)
+    return Decoded(data.decode("ascii"), "ascii")
+
+
+def _first(data: bytes, candidates: Sequence[str], *, complete: bool) -> tuple[str, str] | None:
+    for codec in candidates:
+        text = _strict(data, codec, complete=complete)
+        if text is not None:
+            return text, codec
+    return None
+
+
+def _strict(data: bytes, codec: str, *, complete: bool) -> str | None:
+    if codec == CP50221:
+        from clitool_tools.mail.iso2022_jp import as_shift_jis
+
+        data, codec = as_shift_jis(data), "cp932"
+    try:
+        text = codecs.getincrementaldecoder(codec)("strict").decode(data, complete)
+    except UnicodeError:
+        return None
+    return text.removeprefix("\ufeff")
+
+
+def _replacing(data: bytes, codec: str, *, complete: bool) -> str:
+    return codecs.getincrementaldecoder(codec)("replace").decode(data, complete).removeprefix("\ufeff")
+
+
+def _mostly(data: bytes, claimed: Sequence[str], *, complete: bool) -> str | None:
+    """Return the text in the claimed charset if only a tenth of what is not ASCII is damaged in it."""
+    if not claimed or claimed[0] == "ascii":
+        return None
+    text = _replacing(data, claimed[0], complete=complete)
+    others = sum(not char.isascii() for char in text)
+    return text if text.count("\ufffd") * 10 <= others else None
+
+
+def _decode_unlabelled(data: bytes, claimed: Sequence[str], hint: str, *, complete: bool) -> Decoded:
+    found = _first(data, ("utf_8", *known(hint)), complete=complete)
+    if found:
+        return Decoded(*found, guessed=True)
+    from clitool_tools.mail.charset_guess import guess
+
+    codec = guess(data) or next((name for name in claimed if name != "ascii"), "utf_8")
+    text = _strict(data, codec, complete=complete)
+    if text is not None:
+        return Decoded(text, codec, guessed=True)
+    return Decoded(_replacing(data, codec, complete=complete), codec, guessed=True, damaged=True)

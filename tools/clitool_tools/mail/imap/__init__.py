@@ -1,0 +1,1 @@
+"""Our own thin layer for IMAP: one connection for one call, with every word on the wire quoted by us."""

@@ -1,0 +1,1 @@
+"""Messages that leave: how they are written, checked and remembered."""

@@ -1,0 +1,155 @@
+"""What a message says: its header, its text, its attachments, and the messages that are attached to it."""
+
+from __future__ import annotations
+
+from clitool_tools.mail.headers import Headers
+from clitool_tools.mail.invisible import Removed
+from clitool_tools.mail.reading.attachment import listed
+from clitool_tools.mail.reading.choice import HTML, TEXT, Choice
+from clitool_tools.mail.reading.header_texts import all_fields, header_texts
+from clitool_tools.mail.reading.part_text import read
+from clitool_tools.mail.reading.source import HEADER_BYTES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from clitool_tools.mail.imap.structure import Part
+    from clitool_tools.mail.reading.source import Source
+
+_MOST_PARTS = 20  # texts of one message that are put together
+_MOST_LISTED = 200
+_MOST_MESSAGES = 5
+_MOST_BYTES = 16 * 1024 * 1024  # of texts that are fetched
+_HTML_BYTES = 4 * 1024 * 1024  # of one part; most of it is markup
+_BYTES_PER_CHARACTER = 12  # four of UTF-8, three times as many in quoted-printable
+
+
+class Reading:
+    """One reading of a message.
+
+    Args:
+        source: where its bytes come from.
+        wanted: `TEXT` or `HTML`.
+        most: characters of text.
+
+    Attributes:
+        notes: what a reader should know about how the content was got; in no words of the sender.
+        truncated: whether there is more text.
+    """
+
+    def __init__(self, source: Source, wanted: str, most: int) -> None:
+        self.notes: list[str] = []
+        self.truncated = False
+        self._source = source
+        self._wanted = wanted
+        self._left = most
+        self._bytes_left = _MOST_BYTES
+        self._asked: dict[str, int] = {}
+        self._removed = Removed()
+        self._charset = self._where = ""
+
+    def content(self, header: bytes) -> dict[str, Any]:
+        """Return what the sender has written.
+
+        Args:
+            header: of the message.
+
+        Returns:
+            The fields of `header_texts`, ``text`` (None if there is none), ``formats``, ``attachments`` and
+            ``attached_messages``, which have the same fields and ``part``.
+        """
+        choice = Choice(self._source.root, self._wanted)
+        attached = [part for part in choice.messages if part.parts][:_MOST_MESSAGES]
+        inner = {part.section: Choice(part.parts[0], self._wanted) for part in attached}
+        for each in (choice, *inner.values()):
+            self._plan(each)
+        headers = {f"{section}.HEADER": HEADER_BYTES for section in inner}
+        fetched = self._source.fetch({**self._asked, **headers})
+        content = self._one(choice, header, fetched)
+        content["attached_messages"] = [
+            {"part": section, **self._one(each, fetched[f"{section}.HEADER"], fetched, f"message {section}: ")}
+            for section, each in inner.items()
+        ]
+        self._where = ""
+        self._note_invisible()
+        return content
+
+    def _one(self, choice: Choice, header: bytes, fetched: Mapping[str, bytes], where: str = "") -> dict[str, Any]:
+        self._where = where
+        self._note(choice.notes)
+        text = self._text(choice, fetched)
+        headers, notes = header_texts(Headers(header, self._charset, self._removed))
+        self._note(notes)
+        attachments = [listed(part, self._charset, self._removed) for part in choice.attachments[:_MOST_LISTED]]
+        if len(choice.attachments) > _MOST_LISTED:
+            self._note([f"there are {len(choice.attachments)} attachments; the first {_MOST_LISTED} are listed"])
+        return {**headers, "text": text, "formats": sorted(choice.formats), "attachments": attachments}
+
+    def _text(self, choice: Choice, fetched: Mapping[str, bytes]) -> str | None:
+        text = self._joined(choice, fetched)
+        if self._wanted == TEXT and not (text or "").strip() and HTML in choice.formats:
+            other = Choice(choice.root, HTML)
+            self._plan(other)
+            missing = {section: most for section, most in self._asked.items() if section not in fetched}
+            text = self._joined(other, {**fetched, **self._source.fetch(missing)})
+            self._note(["its plain text is empty; this is its HTML version"])
+        return text
+
+    def _plan(self, choice: Choice) -> None:
+        """Decide how much of each text is asked for."""
+        for section, part in choice.body[:_MOST_PARTS]:
+            wanted = _HTML_BYTES if part.kind == "text/html" else self._left * _BYTES_PER_CHARACTER + 4096
+            asked = min(wanted, _HTML_BYTES, self._bytes_left)
+            if asked > 0:
+                self._asked.setdefault(section, asked)
+                self._bytes_left -= min(asked, part.size or asked)
+
+    def _joined(self, choice: Choice, fetched: Mapping[str, bytes]) -> str | None:
+        """Return the texts of a message's parts, put together; None if it has none."""
+        texts = []
+        for number, (section, part) in enumerate(choice.body):
+            if section not in fetched or self._left <= 0 or number == _MOST_PARTS:
+                self.truncated = True
+                break
+            text = self._part(section, part, fetched[section])
+            if text:
+                texts.append(text)
+        return "\n\n".join(texts) if choice.body else None
+
+    def _part(self, section: str, part: Part, data: bytes) -> str:
+        if part.kind.startswith("multipart/"):
+            if b"--" + part.parameters.get("boundary", b"\n") in data:
+                return ""  # it has a part, which is empty
+            self._note(["no part begins where it says that parts begin, so it is shown as it is"])
+        complete = len(data) < self._asked[section]
+        as_source = self._wanted == HTML
+        found = read(part, data, self._left, self._removed, complete=complete, as_source=as_source)
+        self._note(found.notes)
+        self._charset = self._charset or found.charset
+        self._left -= len(found.text)
+        self.truncated |= found.truncated
+        return found.text
+
+    def _note(self, notes: list[str]) -> None:
+        located = [note if note.startswith("part ") else self._where + note for note in notes]
+        self.notes += [note for note in located if note not in self.notes]
+
+    def _note_invisible(self) -> None:
+        count, reversing = self._removed.characters, self._removed.direction
+        if count:
+            self._note([f"{count} invisible characters were removed"])
+        if reversing:
+            self._note([f"{reversing} of them change the direction of text, with which names and endings are faked"])
+
+
+def fields(header: bytes, most: int) -> tuple[dict[str, Any], list[str], bool]:
+    """Return the whole header and what `header_texts` says of it, notes, and whether there is more."""
+    removed = Removed()
+    headers = Headers(header, "", removed)
+    texts, notes = header_texts(headers)
+    found, truncated = all_fields(headers, most)
+    if removed.characters:
+        notes.append(f"{removed.characters} invisible characters were removed")
+    return {**texts, "fields": found}, notes, truncated or len(header) >= HEADER_BYTES

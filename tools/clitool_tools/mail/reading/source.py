@@ -1,0 +1,99 @@
+"""Where the bytes of a message come from: a server that is asked for parts, or the whole of it in memory."""
+
+from __future__ import annotations
+
+from clitool.errors import ExecutionError, InvalidParams
+from clitool_tools.mail.reading.mime import Whole
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Protocol
+
+    from clitool_tools.mail.imap.fetched import Message
+    from clitool_tools.mail.imap.session import Session
+    from clitool_tools.mail.imap.structure import Part
+
+    class Source(Protocol):
+        """A message whose parts can be fetched."""
+
+        @property
+        def root(self) -> Part:
+            """What the message is made of."""
+
+        def fetch(self, sections: Mapping[str, int]) -> dict[str, bytes]:
+            """Return of each section so many bytes from its beginning, as they are stored."""
+
+
+HEADER_BYTES = 131_072
+_ITEMS = (b"INTERNALDATE", b"RFC822.SIZE", b"FLAGS", b"BODY.PEEK[HEADER]<0.%d>" % HEADER_BYTES)
+
+
+class Remote:
+    """A message on a server.
+
+    Attributes:
+        root: what it is made of.
+        message: what the server says of it: flags, size, when it came.
+        header: its header, the first `HEADER_BYTES` of it.
+        fell_back: whether the server could not be asked for parts, so that the whole message was fetched.
+    """
+
+    __slots__ = ("_most", "_session", "_uid", "_whole", "fell_back", "header", "message", "root")
+
+    def __init__(self, session: Session, uid: int, most: int) -> None:
+        """Ask for everything but the content, in one round trip.
+
+        Args:
+            session: the folder is open in it.
+            uid: of a message.
+            most: bytes of the whole message that may be fetched if there is no other way.
+
+        Raises:
+            ExecutionError: there is no such message (not_found).
+        """
+        self._session = session
+        self._uid = uid
+        self._most = most
+        self._whole: Whole | None = None
+        self.fell_back = False
+        self.message = self._ask()
+        self.header = self.message.body("HEADER") or b""
+        structure = self.message.structure
+        self.root = self._fall_back().root if structure is None else structure
+
+    def fetch(self, sections: Mapping[str, int]) -> dict[str, bytes]:
+        """Return of each section so many bytes from its beginning, as they are stored; in one round trip."""
+        if self._whole is None and sections:
+            items = [f"BODY.PEEK[{section}]<0.{most}>".encode() for section, most in sections.items()]
+            message = self._session.fetch((self._uid,), *items, keep=max(sections.values())).get(self._uid)
+            found = {section: message.body(section) if message else None for section in sections}
+            if None not in found.values():
+                return {section: data or b"" for section, data in found.items()}
+        return self._fall_back().fetch(sections)
+
+    def _ask(self) -> Message:
+        try:
+            found = self._session.fetch((self._uid,), *_ITEMS, b"BODYSTRUCTURE", keep=HEADER_BYTES)
+        except ExecutionError as error:
+            if error.reason != "mail":
+                raise
+            found = self._session.fetch((self._uid,), *_ITEMS, keep=HEADER_BYTES)
+        if self._uid not in found or not found[self._uid].items.keys() - {b"UID"}:
+            message = f"there is no message {self._uid} in this folder; list the folder again"
+            raise ExecutionError(message, "not_found")
+        return found[self._uid]
+
+    def _fall_back(self) -> Whole:
+        """Return the message as we take it apart ourselves."""
+        if self._whole is None:
+            data = self._session.part(self._uid, "", self._most + 1)
+            if len(data) > self._most:
+                message = (
+                    f"the server cannot say what message {self._uid} is made of, and the whole of it is larger than "
+                    f"max_message_bytes permits ({self._most})"
+                )
+                raise InvalidParams(message, "too_large")
+            self._whole = Whole(data)
+            self.fell_back = True
+        return self._whole
