@@ -17,7 +17,7 @@ from clitool_tools.database.mongodb.values import decode
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clitool.errors import InvalidParams
+from clitool.errors import ClitoolError, InvalidParams
 
 if TYPE_CHECKING:
     from clitool_tools.database.mongodb.format import Format
@@ -497,3 +497,60 @@ def test_a_pipeline_shows_canonical_values_too(mongo: Mongo) -> None:
     mongo.fill({"things": [{"_id": 1, "n": bson.Int64(5)}]})
     answer = mongo.call("aggregate", table="things", pipeline=[{"$match": {}}], format="canonical")
     assert answer["rows"] == [{"_id": {"$numberInt": "1"}, "n": {"$numberLong": "5"}}]
+
+
+WORDS = st.sampled_from(
+    [
+        "$oid",
+        "$date",
+        "$numberLong",
+        "$numberDouble",
+        "$binary",
+        "$uuid",
+        "$literal",
+        "$ref",
+        "$id",
+        "$code",
+        "$",
+        "x",
+        "",
+    ]
+)
+JSON = st.recursive(
+    st.sampled_from(
+        [None, True, 0, -1, 2**31, 2**63, 1.5, "", "1", "AA==", "2024-01-01", "Infinity", OID, "\ud800", "\0"]
+    ),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(WORDS, inner, max_size=2),
+    max_leaves=6,
+)
+
+
+@settings(deadline=None, derandomize=True, max_examples=300)
+@given(JSON)
+def test_any_json_is_refused_or_comes_back_from_canonical_as_the_same_bytes(value: Any) -> None:
+    try:
+        data = stored({"v": value})
+    except InvalidParams as error:
+        assert error.reason == "bad_value"
+    else:
+        assert stored(shown(data, CANONICAL)) == data
+
+
+DAMAGED = bson.encode({"a": 1, "b": {"c": [1, "x", {"d": bson.Code("f", {"z": 1})}]}, "r": bson.Regex("a"), "t": True})
+
+
+@settings(deadline=None, derandomize=True, max_examples=300)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, len(DAMAGED) - 1), st.integers(0, 255) | st.integers(0, 20)), min_size=1, max_size=3
+    )
+)
+def test_a_damaged_document_is_shown_or_told(changes: list[tuple[int, int]]) -> None:
+    data = bytearray(DAMAGED)
+    for position, octet in changes:
+        data[position] = octet
+    try:
+        for document, _, _ in rows([bytes(data)], RELAXED):
+            json.dumps(document, allow_nan=False)
+    except ClitoolError as error:
+        assert error.reason == "database"

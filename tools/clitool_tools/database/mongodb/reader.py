@@ -40,6 +40,8 @@ def documents(batch: bytes) -> Iterator[bytes]:
     start = 0
     while start < len(batch):
         end = start + int.from_bytes(batch[start : start + 4], "little")
+        if end <= start:
+            raise _damaged()
         yield batch[start:end]
         start = end
 
@@ -84,7 +86,11 @@ class _Reader:
 
     def plain(self, kind: int, length: int) -> Any:  # noqa: ANN401 - as above
         element = bytes([kind]) + b"\0" + self.take(length) + b"\0"
-        return self._form.value(bson.decode((len(element) + 4).to_bytes(4, "little") + element, OPTIONS)[""])
+        try:
+            value = bson.decode((len(element) + 4).to_bytes(4, "little") + element, OPTIONS)[""]
+        except bson.errors.BSONError:
+            raise _damaged() from None
+        return self._form.value(value)
 
     def inner(self) -> dict[str, Any]:
         entries = self.entries()
@@ -115,7 +121,7 @@ class _Reader:
     def take(self, length: int) -> bytes:
         found = self._data[self._at : self._at + length]
         if length < 0 or len(found) < length:
-            raise ExecutionError("a document of the database is damaged", "database")
+            raise _damaged()
         self._at += length
         return found
 
@@ -142,6 +148,10 @@ def _fields(entries: Entries) -> dict[str, Any] | None:
 
 def _pairs(entries: Entries) -> dict[str, Any]:
     return {"$entries": [[name, value] for name, _, value in entries]}
+
+
+def _damaged() -> ExecutionError:
+    return ExecutionError("a document of the database is damaged", "database")
 
 
 def _text(data: bytes) -> Any:  # noqa: ANN401 - a string, or the form of one that is not UTF-8
