@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from clitool_tools.database.engine import Bounds
     from clitool_tools.database.mysql.database import Database
-    from clitool_tools.database.mysql.schema import MysqlTable
+    from clitool_tools.database.mysql.table import MysqlTable
     from clitool_tools.database.table import Column
     from clitool_tools.database.values import Stored
     from clitool_tools.database.where import Node

@@ -11,7 +11,7 @@ from __future__ import annotations
 from clitool_tools.database.mysql.collation import pads
 from clitool_tools.database.mysql.gap import Gap, Stranger
 from clitool_tools.database.mysql.literal import literal, quoted
-from clitool_tools.database.mysql.schema import MysqlColumn
+from clitool_tools.database.mysql.table import MysqlColumn
 from clitool_tools.database.values import RawText
 from clitool_tools.database.where import Comparison, Group, Like, Membership, Negation, Null
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from clitool.errors import ExecutionError, InvalidParams
 from clitool_tools.database.mysql import schema
 from clitool_tools.database.mysql.session import Session
+from clitool_tools.database.mysql.table import MysqlTable
 from clitool_tools.database.names import hint, listed, shown
 from clitool_tools.database.table import Table
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from clitool.errors import ClitoolError
     from clitool.tool import Deadline
     from clitool_tools.database.engine import Bounds, Selection, Statement
-    from clitool_tools.database.mysql.schema import MysqlTable
     from clitool_tools.database.settings import Connection
     from clitool_tools.database.table import Column, Sort, Unique
     from clitool_tools.database.values import Stored
@@ -74,11 +74,11 @@ class Database:
 
     def order(self, table: Table) -> Sequence[Sort] | None:
         """Return a unique index in which every row has its own place, or None."""
-        return schema.order(_own(table))
+        return _own(table).order()
 
     def uniques(self, table: Table) -> Sequence[Unique]:
         """Return the unique indexes over whole columns."""
-        return list(schema.uniques(_own(table)))
+        return list(_own(table).uniques())
 
     def select(self, selection: Selection) -> Iterator[Sequence[Any]]:
         """Yield the rows of a structured query."""
@@ -122,6 +122,6 @@ class Database:
 
 
 def _own(table: Table) -> MysqlTable:
-    if not isinstance(table, schema.MysqlTable):
+    if not isinstance(table, MysqlTable):
         raise TypeError("the table comes from another engine")
     return table

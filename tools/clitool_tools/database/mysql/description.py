@@ -5,6 +5,7 @@ from __future__ import annotations
 from clitool_tools.database.mysql import schema
 from clitool_tools.database.mysql.definition import reads_of
 from clitool_tools.database.mysql.literal import literal
+from clitool_tools.database.mysql.table import PRIMARY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from clitool_tools.database.mysql.database import Database
-    from clitool_tools.database.mysql.schema import Index, MysqlColumn, MysqlTable
+    from clitool_tools.database.mysql.table import Index, MysqlColumn, MysqlTable
 
 
 def describe(database: Database, table: MysqlTable) -> dict[str, Any]:
@@ -60,7 +61,7 @@ def _index(index: Index) -> dict[str, Any]:
         "name": index.name,
         "columns": index.parts,
         "unique": index.is_unique,
-        "primary_key": index.name == schema.PRIMARY,
+        "primary_key": index.name == PRIMARY,
         "partial": not index.is_whole,
     }
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from clitool.errors import InvalidParams
 from clitool_tools.database.mysql import schema
+from clitool_tools.database.mysql.catalogue import Catalogue
 from clitool_tools.database.mysql.foreign_keys import Event
 from clitool_tools.database.names import shown
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from clitool_tools.database.mysql.database import Database
     from clitool_tools.database.mysql.foreign_keys import ForeignKey
-    from clitool_tools.database.mysql.schema import MysqlTable
+    from clitool_tools.database.mysql.table import MysqlTable
     from clitool_tools.database.table import Column
 
 
@@ -49,7 +50,7 @@ class _Search:
         self.database = database
         self.session = database.session
         self.table = table
-        self.catalogue = schema.Catalogue(self.session)
+        self.catalogue = Catalogue(self.session)
         self.keys: list[ForeignKey] | None = None
         self.changed: set[str] = set()
 

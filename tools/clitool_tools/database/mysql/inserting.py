@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from clitool_tools.database.mysql.database import Database
-    from clitool_tools.database.mysql.schema import MysqlTable
     from clitool_tools.database.mysql.session import Session
+    from clitool_tools.database.mysql.table import MysqlTable
     from clitool_tools.database.table import Column
     from clitool_tools.database.values import Stored
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from clitool_tools.database.mysql.database import Database
     from clitool_tools.database.mysql.grants import Grant
     from clitool_tools.database.mysql.privileges import Whitelist
-    from clitool_tools.database.mysql.schema import MysqlTable
+    from clitool_tools.database.mysql.table import MysqlTable
     from clitool_tools.database.settings import Connection
 
 _SECONDS = 8.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from clitool_tools.database.mysql.gap import Gap
+from clitool_tools.database.mysql.gap import Gap, greatest, on_decimals, on_doubles, on_integers, on_singles
 from clitool_tools.database.table import Domain
 from clitool_tools.database.values import FORMS, LARGEST, decode
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 _EXACT = 2**53  # a double holds every integer up to here
 _DIGITS = 15  # and gives back every decimal number of so many digits
 _LONGEST = 400  # characters of a number as text
-_MAXIMUM = math.nextafter(math.inf, 0)
 
 
 def whole(low: int, high: int, expected: str = "") -> Domain:
@@ -29,7 +28,7 @@ def whole(low: int, high: int, expected: str = "") -> Domain:
 
     def compare(value: object) -> int | Gap | None:
         number = _digits(value) if isinstance(value, str) else _number(value, max(high, LARGEST))
-        return None if number is None else _on_integers(number, low, high)
+        return None if number is None else on_integers(number, low, high)
 
     expected = expected or f"a whole number from {low} to {high}, also as a string of digits"
     return _domain(expected, write, compare)
@@ -52,7 +51,7 @@ def year() -> Domain:
             return None
         if number < first:
             return Gap(0 if number > 0 else None)
-        return _on_integers(number, first, last)
+        return on_integers(number, first, last)
 
     return _domain(f"a year from {first} to {last}, or 0", write, compare)
 
@@ -66,14 +65,14 @@ def decimal(digits: int, scale: int, *, unsigned: bool) -> Domain:
         number = _exact(value)
         if number is None or (unsigned and number < 0):
             return None
-        found = _on_decimals(number, digits, scale)
+        found = on_decimals(number, digits, scale)
         return None if isinstance(found, Gap) else found
 
     def compare(value: object) -> Decimal | Gap | None:
         if isinstance(value, float) and math.isinf(value):
-            return Gap(_greatest(digits, scale) if value > 0 else None)
+            return Gap(greatest(digits, scale) if value > 0 else None)
         number = _exact(value)
-        return None if number is None else _on_decimals(number, digits, scale)
+        return None if number is None else on_decimals(number, digits, scale)
 
     sign = ", not below 0" if unsigned else ""
     expected = f"a number with at most {digits - scale} digits before its point and {scale} after it{sign}"
@@ -82,7 +81,7 @@ def decimal(digits: int, scale: int, *, unsigned: bool) -> Domain:
 
 def real(digits: int | None, scale: int | None, *, unsigned: bool, is_single: bool) -> Domain:
     """Return the domain of a DOUBLE or FLOAT; digits and scale are those of the old form ``FLOAT(7, 3)``."""
-    placed = _on_singles if is_single else _on_doubles
+    placed = on_singles if is_single else on_doubles
 
     def write(value: object) -> float | None:
         number = _number(value, LARGEST)
@@ -161,59 +160,6 @@ def _significant(value: float) -> int:
     return len(mantissa.strip("0"))
 
 
-def _on_integers(number: float, low: int, high: int) -> int | Gap:
-    if number < low:
-        return Gap(None)
-    if number > high:
-        return Gap(high)
-    floor = math.floor(number)
-    return floor if floor == number else Gap(floor)
-
-
-def _on_decimals(number: Decimal, digits: int, scale: int) -> Decimal | Gap:
-    """Return the number if the column can have it, in the fewest digits."""
-    from decimal import ROUND_FLOOR, Context, Decimal
-
-    greatest = _greatest(digits, scale)
-    if number.copy_abs() > greatest:  # before any arithmetic, which rounds: the exponent may be absurd
-        return Gap(greatest if number > 0 else None)
-    wide = Context(prec=digits + 2)
-    floor = number.quantize(Decimal((0, (1,), -scale)), ROUND_FLOOR, wide)
-    if floor == number:
-        return floor
-    return Gap(floor if floor >= greatest.copy_negate() else None)
-
-
-def _greatest(digits: int, scale: int) -> Decimal:
-    from decimal import Decimal
-
-    return Decimal((0, (9,) * digits, -scale))
-
-
-def _on_doubles(number: float) -> float | Gap:
-    if math.isinf(number):
-        return Gap(_MAXIMUM if number > 0 else None)
-    found = float(number)
-    if found == number:
-        return found
-    return Gap(math.nextafter(found, -math.inf) if found > number else found)
-
-
-def _on_singles(number: float) -> float | Gap:
-    """Return the FLOAT that is `number`, or that is shown as it."""
-    from clitool_tools.database.mysql.single import LARGEST as MAXIMUM
-    from clitool_tools.database.mysql.single import below, nearest, shortest
-
-    if number > MAXIMUM:
-        return Gap(MAXIMUM)
-    if number < -MAXIMUM:
-        return Gap(None)
-    found = nearest(float(number))
-    if number in (found, shortest(found)):
-        return found
-    return Gap(below(found) if found > number else found)
-
-
 def _fits(number: float, digits: int, scale: int) -> bool:
     exact = _exact(number)
-    return exact is not None and not isinstance(_on_decimals(exact, digits, scale), Gap)
+    return exact is not None and not isinstance(on_decimals(exact, digits, scale), Gap)

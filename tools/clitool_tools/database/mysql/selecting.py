@@ -6,7 +6,7 @@ from clitool.errors import InvalidParams
 from clitool_tools.database.mysql import condition
 from clitool_tools.database.mysql.gap import Gap, Stranger
 from clitool_tools.database.mysql.literal import quoted
-from clitool_tools.database.mysql.schema import MysqlColumn
+from clitool_tools.database.mysql.table import MysqlColumn
 from clitool_tools.database.mysql.values import readers, single
 from clitool_tools.database.values import LARGEST
 

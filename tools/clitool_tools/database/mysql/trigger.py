@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from clitool_tools.database.mysql.schema import Catalogue
+    from clitool_tools.database.mysql.catalogue import Catalogue
     from clitool_tools.database.mysql.words import Word
 
 _ACTIONS = {"INSERT": ("INSERT",), "UPDATE": ("UPDATE",), "DELETE": ("DELETE",), "REPLACE": ("INSERT", "DELETE")}

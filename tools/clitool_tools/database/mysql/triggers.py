@@ -14,8 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from clitool_tools.database.mysql.catalogue import Catalogue
     from clitool_tools.database.mysql.foreign_keys import Event
-    from clitool_tools.database.mysql.schema import Catalogue
     from clitool_tools.database.mysql.session import Session
 
 

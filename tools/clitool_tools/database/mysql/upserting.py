@@ -8,15 +8,15 @@ from clitool_tools.database.mysql.change import require_transactions, transactio
 from clitool_tools.database.mysql.faults import is_transient
 from clitool_tools.database.mysql.inserting import batches, insert_one, insert_statement
 from clitool_tools.database.mysql.literal import quoted
-from clitool_tools.database.mysql.schema import MysqlColumn
+from clitool_tools.database.mysql.table import MysqlColumn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from clitool_tools.database.mysql.database import Database
-    from clitool_tools.database.mysql.schema import MysqlTable
     from clitool_tools.database.mysql.session import Session
+    from clitool_tools.database.mysql.table import MysqlTable
     from clitool_tools.database.table import Column, Unique
     from clitool_tools.database.values import Stored
 
