@@ -7,6 +7,7 @@ from clitool_tools.mail.invisible import Removed
 from clitool_tools.mail.reading.attachment import listed
 from clitool_tools.mail.reading.choice import HTML, TEXT, Choice
 from clitool_tools.mail.reading.header_texts import all_fields, header_texts
+from clitool_tools.mail.reading.mime import complete
 from clitool_tools.mail.reading.part_text import read
 from clitool_tools.mail.reading.source import HEADER_BYTES
 
@@ -79,6 +80,8 @@ class Reading:
     def _one(self, choice: Choice, header: bytes, fetched: Mapping[str, bytes], where: str = "") -> dict[str, Any]:
         self._where = where
         self._note(choice.notes)
+        if not choice.root.kind.startswith("multipart/"):
+            complete(choice.root, Headers(header))
         text = self._text(choice, fetched)
         headers, notes = header_texts(Headers(header, self._charset, self._removed))
         self._note(notes)
