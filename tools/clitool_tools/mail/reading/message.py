@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from clitool_tools.mail.charset import decode
 from clitool_tools.mail.headers import Headers
-from clitool_tools.mail.invisible import Removed
+from clitool_tools.mail.invisible import Removed, visible_text
 from clitool_tools.mail.reading.attachment import listed
 from clitool_tools.mail.reading.choice import HTML, TEXT, Choice
 from clitool_tools.mail.reading.header_texts import all_fields, header_texts
@@ -83,7 +84,11 @@ class Reading:
         if not choice.root.kind.startswith("multipart/"):
             complete(choice.root, Headers(header))
         text = self._text(choice, fetched)
-        headers, notes = header_texts(Headers(header, self._charset, self._removed))
+        fields = Headers(header, self._charset, self._removed)
+        if not fields.fields and header.strip() and not text:
+            self._note(["it has no header; all of it is shown as its text"])
+            text = visible_text(decode(header).text, self._removed).strip()[: self._left]
+        headers, notes = header_texts(fields)
         self._note(notes)
         attachments = [listed(part, self._charset, self._removed) for part in choice.attachments[:_MOST_LISTED]]
         if len(choice.attachments) > _MOST_LISTED:

@@ -80,7 +80,7 @@ def _plain(part: Part, text: str, removed: Removed) -> str:
         from clitool_tools.mail.reading.flowed import unflow
 
         text = unflow(text, delete_space=parameter(part.parameters, "delsp").lower() == "yes")
-    return text.strip("\n")
+    return text.lstrip("\n").rstrip()
 
 
 def _label_in(data: bytes) -> str:
