@@ -286,6 +286,31 @@ def test_a_rehearsal_asks_the_server_and_sends_nothing(world: SendingWorld) -> N
     assert len(world.messages("Sent")) == 1
 
 
+def test_what_is_sent_is_listed_read_saved_marked_and_answered(world: SendingWorld, tmp_path: Path) -> None:
+    subject, name = "=?utf-8?q?hi=0D=0AReply-To:_evil=40evil.test?=", "=?utf-8?q?x=0D=0AX-Evil:_1?=.txt"
+    (world.folder / "files" / name).write_bytes(b"\0\r\n.\r\n")
+    first = world.send(subject=subject, text="Grüße\n.\n", attachments=[name])
+    world.received()
+    receiver = world.receiver
+    (tmp_path / "saved").mkdir()
+    receiver.settings |= {"attachments_path": str(tmp_path / "saved"), "allowed_recipients": [world.user.address]}
+
+    [row] = receiver.call("read_inbox", unread=True)["messages"]
+    read_message = receiver.call("read_message", uid=row["uid"])["untrusted"]
+    [attachment] = read_message["attachments"]
+    saved = receiver.call("save_attachment", uid=row["uid"], part=attachment["part"], path="a.bin")
+    receiver.call("mark_read", uids=[row["uid"]])
+    thread = [*read_message["references"], read_message["message_id"]]
+    answer = receiver.call("send", to=world.user.address, subject="Re", text="", in_reply_to=thread)
+    [reply] = world.received(world=world)
+
+    assert (row["subject"], read_message["subject"], read_message["text"].strip()) == (subject, subject, "Grüße\n.")
+    assert (tmp_path / "saved" / saved["path"]).read_bytes() == b"\0\r\n.\r\n"
+    assert receiver.call("read_inbox", unread=True)["messages"] == []
+    assert first["message_id"] == read_message["message_id"] == read(reply)["In-Reply-To"]
+    assert answer["message_id"] == read(reply)["Message-ID"]
+
+
 # --- the copy
 
 

@@ -11,7 +11,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # In these, bytes below 128 do not mean what they mean in ASCII.
-_NOT_ASCII = ("hz", "utf_16", "utf_16_le", "utf_16_be", "utf_32", "utf_32_le", "utf_32_be")
+_NOT_ASCII = ("hz", "utf_16_le", "utf_16_be", "utf_32_le", "utf_32_be")
+# What a byte order mark says counts more than any label; the longest one first.
+_MARKS = {
+    codecs.BOM_UTF8: "utf_8",
+    codecs.BOM_UTF32_LE: "utf_32_le",
+    codecs.BOM_UTF32_BE: "utf_32_be",
+    codecs.BOM_UTF16_LE: "utf_16_le",
+    codecs.BOM_UTF16_BE: "utf_16_be",
+}
 
 
 class Decoded:
@@ -42,9 +50,8 @@ def decode(data: bytes, label: str = "", hint: str = "", *, complete: bool = Tru
         hint: the label of something that belongs to them (the body, for a header), for when their own is of no use.
         complete: false if `data` may end in the middle of a character.
     """
-    if data.startswith(codecs.BOM_UTF8):
-        label = "utf-8"
-    claimed = known(label)
+    marked = next((codec for mark, codec in _MARKS.items() if data.startswith(mark)), None)
+    claimed = known(label) if marked is None else (marked,)
     if data.isascii() and (not claimed or claimed[0] == "ascii"):
         return _decode_ascii(data)
     if data.isascii() and b"\x1b" not in data and claimed[0] not in _NOT_ASCII:

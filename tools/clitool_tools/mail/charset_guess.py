@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from clitool_tools.mail.charset_names import known
 
-# What such mail is written in, for the detector to choose from.
-_GUESSES = ("cp1252", "cp1251", "koi8_r", "cp1250", "cp1253", "cp1254", "cp1255", "cp1256", "cp874")
-_EAST_ASIAN_GUESSES = ("cp932", "euc_jp", "gb18030", "big5", "cp949")
+# What such mail is written in, the most frequent first; where several fit alike, the detector takes any.
+_WESTERN = ("cp1252", "cp1250", "cp1254")
+_OTHERS = ("cp1251", "koi8_r", "cp1253", "cp1255", "cp1256", "cp874", "cp932", "euc_jp", "gb18030", "big5", "cp949")
 _SAMPLE_BYTES = 32 * 1024
 _SHORT_BYTES = 64  # from fewer the detector learns little; mostly such texts are western, or Russian
 
@@ -24,9 +24,11 @@ def guess(data: bytes) -> str:
         from charset_normalizer import from_bytes
     except ImportError:  # the extra `mail` brings it; a wrong guess is no reason to show nothing
         return "cp1252"
-    best = from_bytes(sample, cp_isolation=[*_GUESSES, *_EAST_ASIAN_GUESSES]).best()
-    found = known(best.encoding) if best else ()
-    return found[0] if found else ""
+    matches = list(from_bytes(sample, cp_isolation=[*_WESTERN, *_OTHERS]))  # the best one first
+    grades = [(match.chaos, match.coherence) for match in matches]
+    equal = [match.encoding for match, grade in zip(matches, grades, strict=True) if grade == grades[0]]
+    codec = next((name for name in _WESTERN if name in equal), next(iter(equal), ""))
+    return next(iter(known(codec)), "")
 
 
 def _is_koi8(sample: bytes) -> bool:

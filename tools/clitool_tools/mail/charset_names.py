@@ -14,11 +14,9 @@ CP50221 = "cp50221"  # ISO-2022-JP with the characters of Windows, which Python 
 _NAMES: dict[str, tuple[str, ...]] = {
     "usascii ascii ansix341968 iso646us 646": ("ascii",),
     "utf8 utf8mb3 utf8mb4 utf8bom unicode11utf8 unicode20utf8 cesu8": ("utf_8",),
-    "utf16 ucs2 iso10646ucs2 unicode": ("utf_16",),
-    "utf16le": ("utf_16_le",),
+    "utf16 utf16le ucs2 iso10646ucs2 unicode": ("utf_16_le",),
     "utf16be": ("utf_16_be",),
-    "utf32 ucs4": ("utf_32",),
-    "utf32le": ("utf_32_le",),
+    "utf32 utf32le ucs4": ("utf_32_le",),
     "utf32be": ("utf_32_be",),
     "iso88591 latin1 l1 isolatin1 ansi": ("cp1252",),
     "iso88599 latin5 l5": ("cp1254",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from itertools import islice
 
 from clitool_tools.mail.address_list import mailboxes
@@ -53,9 +54,9 @@ class Headers:
         """Return the first field called so as it is shown, or None."""
         return self.decoded(self.raw(name)) if self.count(name) else None
 
-    def mailboxes(self, name: str) -> list[Mailbox]:
-        """Return who stands in a field, at most `MOST_MAILBOXES`."""
-        return list(islice(mailboxes(self.raw(name), self._hint, self._removed), MOST_MAILBOXES))
+    def mailboxes(self, name: str, most: int = MOST_MAILBOXES) -> list[Mailbox]:
+        """Return who stands in a field, the first `most` of them."""
+        return list(islice(mailboxes(self.raw(name), self._hint, self._removed), most))
 
     def date(self, name: str = "date") -> str | None:
         """Return a date in ISO 8601, or None if there is none or it is none."""
@@ -79,7 +80,7 @@ def shortened(text: str) -> str:
 def _fields(block: bytes) -> list[tuple[str, bytes]]:
     """Take a header apart (RFC 5322, 2.2); a line that is no field is left out with what continues it."""
     found: list[tuple[str, list[bytes]]] = [("", [])]
-    for line in block.replace(b"\r\n", b"\n").split(b"\n"):
+    for line in block.removeprefix(BOM_UTF8).replace(b"\r\n", b"\n").split(b"\n"):
         if not line:
             break
         name, colon, value = line.partition(b":")

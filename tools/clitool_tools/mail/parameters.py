@@ -21,9 +21,9 @@ def split(raw: bytes) -> tuple[str, dict[str, bytes]]:
     """
     import re
 
-    value, *pieces = re.findall(_PIECE, raw, re.DOTALL) or [b""]
+    value, _, rest = raw.partition(b";")
     found: dict[str, bytes] = {}
-    for piece in pieces:
+    for piece in re.findall(_PIECE, rest, re.DOTALL):
         name, equals, text = piece.partition(b"=")
         if equals:
             found.setdefault(name.decode("latin-1").strip().lower(), _unquoted(text.strip()))

@@ -19,6 +19,7 @@ _KINDS = {
 }
 _ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
 _BLANK = b" \t\r\n"
+_SURELY_BASE64 = 40  # characters in lines without blanks; words are shorter
 _FOREIGN = bytes(set(range(256)) - set(_ALPHABET) - set(_BLANK))
 
 
@@ -80,13 +81,14 @@ def _base64(data: bytes, *, complete: bool) -> Undone:
 
 def _without_addition(data: bytes) -> tuple[bytes, bool]:
     """Return base64 without what a mailing list or a scanner has written after its end, and whether it has."""
-    head, mark, rest = data.partition(b"=")
-    if mark and rest.startswith(b"="):
-        mark, rest = b"==", rest[1:]
-    whole = (head + mark).translate(None, _BLANK)
-    if not mark or len(whole) % 4 or whole.translate(None, _ALPHABET) or not rest.translate(None, _ALPHABET + _BLANK):
-        return data, False
-    return head + mark, True
+    whole = b""
+    lines = data.splitlines(keepends=True)
+    for number, line in enumerate(lines):
+        if line.strip(_BLANK).translate(None, _ALPHABET):
+            is_end = len(whole) % 4 == 0 and (whole.endswith(b"=") or len(whole) >= _SURELY_BASE64)
+            return (b"".join(lines[:number]), True) if is_end else (data, False)
+        whole += line.strip(_BLANK)
+    return data, False
 
 
 def _group(piece: bytes) -> bytes:

@@ -138,6 +138,8 @@ class _Renderer:
         name, attributes = tag.name, tag.attributes
         if name == "base":
             self._base = self._base or attributes.get("href", "")
+        elif name == "style":
+            self._media = attributes.get("media", "")
         if name == "head" or (name in ("html", "body") and self._tree.nearest(name)) or not self._tree.fits(name):
             return
         element = Open(tag, self._tree.stack[-1].look if self._tree.stack else self._page)
@@ -188,8 +190,6 @@ class _Renderer:
             lines.begin_prefix("> ", "> ")
         elif name == "li":
             self._begin_item(element)
-        elif name == "style":
-            self._media = attributes.get("media", "")
         elif name == "a":
             element.target = link_target(attributes.get("href", ""), self._base)
             lines.link = [] if element.target else None

@@ -149,7 +149,10 @@ def _parameters(values: Value) -> dict[str, bytes]:
 
 
 def _kind(major: Value, minor: Value) -> str:
-    return f"{_word(major)}/{_word(minor)}" if _word(major) and _word(minor) else "application/octet-stream"
+    if _word(major) and _word(minor):
+        return f"{_word(major)}/{_word(minor)}"
+    # Dovecot tells so of a Content-Type that is none; it is to be taken for plain text (RFC 2045, 5.2).
+    return "text/plain" if _word(major) in ("", "text") else "application/octet-stream"
 
 
 def _word(value: Value) -> str:

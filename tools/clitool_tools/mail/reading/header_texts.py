@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clitool_tools.mail.headers import shortened
+from clitool_tools.mail.headers import MOST_MAILBOXES, shortened
 from clitool_tools.mail.invisible import visible_line
 
 TYPE_CHECKING = False
@@ -18,14 +18,14 @@ _MOST_FIELDS = 500
 
 def header_texts(headers: Headers) -> tuple[dict[str, Any], list[str]]:
     """Return what people want to know of a header, and what they should know about it, in no words of the sender."""
-    people = {name: headers.mailboxes(name) for name in _PEOPLE}
-    texts: dict[str, Any] = {_PEOPLE[name]: [_mailbox(each) for each in found] for name, found in people.items()}
+    people = {key: headers.mailboxes(name, MOST_MAILBOXES + 1) for name, key in _PEOPLE.items()}
+    texts: dict[str, Any] = {key: [_mailbox(each) for each in found[:MOST_MAILBOXES]] for key, found in people.items()}
     texts["date"] = headers.date()
     texts["subject"] = headers.text("subject")
     texts["message_id"] = next(iter(headers.ids("message-id")), None) or headers.text("message-id")
     texts["in_reply_to"] = headers.ids("in-reply-to")
     texts["references"] = headers.ids("references")
-    return texts, [*_doubts(headers), *_poses(people)]
+    return texts, [*_doubts(headers), *_notes_on(people)]
 
 
 def all_fields(headers: Headers, most: int) -> tuple[list[dict[str, str]], bool]:
@@ -55,9 +55,15 @@ def _doubts(headers: Headers) -> list[str]:
     return notes
 
 
-def _poses(people: dict[str, list[Mailbox]]) -> list[str]:
-    return [
-        f"a name in {_PEOPLE[name]!r} looks like an address, but mail goes to another one; trust `address` only"
-        for name, found in people.items()
+def _notes_on(people: dict[str, list[Mailbox]]) -> list[str]:
+    poses = [
+        f"a name in {key!r} looks like an address, and not like the one that mail goes to; trust `address` only"
+        for key, found in people.items()
         if any(mailbox.poses for mailbox in found)
     ]
+    cut = [
+        f"there are more than {MOST_MAILBOXES} people in {key!r}; the first ones are shown"
+        for key, found in people.items()
+        if len(found) > MOST_MAILBOXES
+    ]
+    return poses + cut

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from clitool_tools.mail.charset import decode
 from clitool_tools.mail.headers import Headers
-from clitool_tools.mail.invisible import Removed
+from clitool_tools.mail.invisible import Removed, visible_text
 from clitool_tools.mail.reading.attachment import listed
 from clitool_tools.mail.reading.choice import HTML, TEXT, Choice
 from clitool_tools.mail.reading.header_texts import all_fields, header_texts
+from clitool_tools.mail.reading.mime import complete
 from clitool_tools.mail.reading.part_text import read
 from clitool_tools.mail.reading.source import HEADER_BYTES
 
@@ -79,8 +81,14 @@ class Reading:
     def _one(self, choice: Choice, header: bytes, fetched: Mapping[str, bytes], where: str = "") -> dict[str, Any]:
         self._where = where
         self._note(choice.notes)
+        if not choice.root.kind.startswith("multipart/"):
+            complete(choice.root, Headers(header))
         text = self._text(choice, fetched)
-        headers, notes = header_texts(Headers(header, self._charset, self._removed))
+        fields = Headers(header, self._charset, self._removed)
+        if not fields.fields and header.strip() and not text:
+            self._note(["it has no header; all of it is shown as its text"])
+            text = visible_text(decode(header).text, self._removed).strip()[: self._left]
+        headers, notes = header_texts(fields)
         self._note(notes)
         attachments = [listed(part, self._charset, self._removed) for part in choice.attachments[:_MOST_LISTED]]
         if len(choice.attachments) > _MOST_LISTED:

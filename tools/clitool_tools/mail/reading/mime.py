@@ -16,6 +16,17 @@ _HEADER_BYTES = 65_536  # of a part, that are looked at
 _TYPE = "abcdefghijklmnopqrstuvwxyz0123456789!#$&^_.+-"
 
 
+def complete(part: Part, headers: Headers) -> None:
+    """Add to a part what its headers say and its description does not.
+
+    Dovecot tells nothing of a message that has neither Content-Type nor MIME-Version, and everybody decodes it.
+    """
+    if part.encoding in ("", "7bit"):
+        part.encoding = headers.raw("content-transfer-encoding").decode("latin-1").strip().lower() or part.encoding
+    if not part.disposition:
+        part.disposition, part.disposition_parameters = split(headers.raw("content-disposition"))
+
+
 class Whole:
     """A message in memory, which answers like a server.
 
@@ -61,12 +72,11 @@ class Whole:
         body = _end_of_header(self._data, start, end)
         headers = Headers(self._data[start : min(body, start + _HEADER_BYTES)])
         type_, parameters = split(headers.raw("content-type"))
-        part = Part(leaf, type_ if _is_type(type_) else kind, None)
+        part = Part(leaf, _kind(type_, kind), None)
         part.parameters = parameters
-        part.disposition, part.disposition_parameters = split(headers.raw("content-disposition"))
         part.content_id = headers.raw("content-id") or None
-        part.encoding = headers.raw("content-transfer-encoding").decode("latin-1").strip().lower()
         part.size = end - body
+        complete(part, headers)
         if part.kind.startswith("multipart/"):
             part.section, part.size = own, 0
         self._places.setdefault(part.section, (body, end))  # a message's own place, not that of the multipart it is
@@ -125,6 +135,9 @@ def _end_of_header(data: bytes, start: int, end: int) -> int:
     return min((at for at in ends if at > 2 and at > start), default=end)
 
 
-def _is_type(text: str) -> bool:
+def _kind(text: str, default: str) -> str:
+    """Return what a Content-Type says, or the default if it says nothing that makes sense (RFC 2045, 5.2)."""
     major, slash, minor = text.partition("/")
-    return bool(slash and major and minor) and all(char in _TYPE for char in major + minor)
+    if slash and major and minor and all(char in _TYPE for char in major + minor):
+        return text
+    return default if major in ("", "text") or not major.isalnum() else "application/octet-stream"

@@ -49,7 +49,9 @@ def read(part: Part, data: bytes, most: int, removed: Removed, *, complete: bool
     """
     where = f"part {part.section}: " if part.section else ""
     undone = undo(data, part.encoding, complete=complete)
-    label = parameter(part.parameters, "charset") or (_label_in(undone.data) if part.kind == "text/html" else "")
+    label = parameter(part.parameters, "charset")
+    if part.kind == "text/html" and label.lower() in ("", "us-ascii"):  # which servers say where nothing is said
+        label = _label_in(undone.data) or label
     decoded = decode(undone.data, label, complete=complete)
     notes = []
     if undone.damaged:
@@ -78,7 +80,7 @@ def _plain(part: Part, text: str, removed: Removed) -> str:
         from clitool_tools.mail.reading.flowed import unflow
 
         text = unflow(text, delete_space=parameter(part.parameters, "delsp").lower() == "yes")
-    return text.strip("\n")
+    return text.lstrip("\n").rstrip()
 
 
 def _label_in(data: bytes) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from clitool.errors import ExecutionError, InvalidParams
-from clitool_tools.mail.reading.mime import Whole
+from clitool_tools.mail.headers import Headers
+from clitool_tools.mail.reading.mime import Whole, complete
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,10 +62,14 @@ class Remote:
         self.header = self.message.body("HEADER") or b""
         structure = self.message.structure
         self.root = self._fall_back().root if structure is None else structure
+        if not self.root.kind.startswith("multipart/"):
+            complete(self.root, Headers(self.header))
 
     def fetch(self, sections: Mapping[str, int]) -> dict[str, bytes]:
         """Return of each section so many bytes from its beginning, as they are stored; in one round trip."""
-        if self._whole is None and sections:
+        if not sections:
+            return {}
+        if self._whole is None:
             items = [f"BODY.PEEK[{section}]<0.{most}>".encode() for section, most in sections.items()]
             message = self._session.fetch((self._uid,), *items, keep=max(sections.values())).get(self._uid)
             found = {section: message.body(section) if message else None for section in sections}
