@@ -376,6 +376,24 @@ def test_all_tables_are_those_of_the_database(effects: Maria) -> None:
             assert effects.call("update", **change)["affected"] == 1
 
 
+@pytest.mark.parametrize("body", ["SET NEW.v = 1, NEW.K = NEW.k + 10", "SET `NEW`.`k` = 5"])
+def test_a_key_that_the_table_s_own_trigger_sets_is_followed(effects: Maria, body: str) -> None:
+    """Though the call sets another column."""
+    effects.run(f"CREATE TRIGGER tr BEFORE UPDATE ON t FOR EACH ROW {body}")
+    before = content(effects)
+
+    document = effects.refusal("update", table="t", where={"id": 2}, values={"v": 1})
+
+    assert (document["details"]["reason"], "'follower'" in document["error"]) == ("side_effects", True)
+    assert content(effects) == before
+
+
+def test_a_key_that_the_table_s_own_trigger_reads_is_not(effects: Maria) -> None:
+    effects.run("CREATE TRIGGER tr BEFORE UPDATE ON t FOR EACH ROW SET NEW.v = IF(NEW.k > OLD.k, NEW.v, 0)")
+
+    assert effects.call("update", table="t", where={"id": 2}, values={"v": 1})["affected"] == 1
+
+
 def test_names_in_double_quotes_count_where_the_trigger_was_made_so(effects: Maria) -> None:
     effects.run(
         "SET sql_mode = 'ANSI_QUOTES';"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from clitool_tools.database.mysql.database import Database
     from clitool_tools.database.mysql.foreign_keys import ForeignKey
     from clitool_tools.database.mysql.table import MysqlTable
+    from clitool_tools.database.mysql.trigger import Trigger
     from clitool_tools.database.table import Column
 
 
@@ -50,9 +51,16 @@ class _Search:
         self.database = database
         self.session = database.session
         self.table = table
-        self.catalogue = Catalogue(self.session)
+        self._catalogue: Catalogue | None = None
         self.keys: list[ForeignKey] | None = None
         self.changed: set[str] = set()
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The tables of the database; most changes need not ask for them."""
+        if self._catalogue is None:
+            self._catalogue = Catalogue(self.session)
+        return self._catalogue
 
     def run(self, events: list[Event]) -> None:
         seen: set[Event] = set()
@@ -90,13 +98,23 @@ class _Search:
             return  # cascades fire no triggers there: https://mariadb.com/kb/en/trigger-limitations/
         from clitool_tools.database.mysql import triggers
 
-        for name, trigger in triggers.on(self.session, self.catalogue, event):
+        for name, body, ansi_quotes in triggers.on(self.database, event):
+            from clitool_tools.database.mysql.trigger import Trigger as Text
+
+            trigger = Text(body, self.catalogue, event.table, ansi_quotes=ansi_quotes)
             sentence = f"the trigger {shown(name)} on {shown(event.table)} names"
+            yield from self.also_set(event, trigger)
             for other in trigger.others:
                 self.require(other, sentence)
             for table in triggers.reached(self.session, self.catalogue, trigger):
                 self.require(table, sentence)
                 yield from (Event(table, action) for action in trigger.actions)
+
+    def also_set(self, event: Event, trigger: Trigger) -> Iterator[Event]:
+        """Yield the update of a row of the table by its own trigger, which other tables may follow."""
+        names = [column.name for column in self.table.all if column.name.lower() in trigger.sets]
+        if names and event.action == "UPDATE" and event.table == self.table.name and event.columns is not None:
+            yield Event(event.table, "UPDATE", event.columns.union(names))
 
     def require(self, name: str, sentence: str) -> None:
         """Raise `InvalidParams` (side_effects) unless a table, or what may be one, is permitted."""

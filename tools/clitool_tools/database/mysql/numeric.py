@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import math
 
+from clitool_tools.database.mysql.forms import domain
 from clitool_tools.database.mysql.gap import Gap, greatest, on_decimals, on_doubles, on_integers, on_singles
-from clitool_tools.database.table import Domain
-from clitool_tools.database.values import FORMS, LARGEST, decode
+from clitool_tools.database.values import LARGEST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from decimal import Decimal
-    from typing import Any
+
+    from clitool_tools.database.table import Domain
 
 _EXACT = 2**53  # a double holds every integer up to here
 _DIGITS = 15  # and gives back every decimal number of so many digits
 _LONGEST = 400  # characters of a number as text
 
 
-def whole(low: int, high: int, expected: str = "") -> Domain:
-    """Return the domain of an integer column, a BIT or a YEAR with 0 left out."""
+def whole(low: int, high: int) -> Domain:
+    """Return the domain of an integer column or a BIT."""
 
     def write(value: object) -> int | None:
         number = _whole(value)
@@ -30,8 +30,7 @@ def whole(low: int, high: int, expected: str = "") -> Domain:
         number = _digits(value) if isinstance(value, str) else _number(value, max(high, LARGEST))
         return None if number is None else on_integers(number, low, high)
 
-    expected = expected or f"a whole number from {low} to {high}, also as a string of digits"
-    return _domain(expected, write, compare)
+    return domain(f"a whole number from {low} to {high}, also as a string of digits", write, compare)
 
 
 def year() -> Domain:
@@ -53,7 +52,7 @@ def year() -> Domain:
             return Gap(0 if number > 0 else None)
         return on_integers(number, first, last)
 
-    return _domain(f"a year from {first} to {last}, or 0", write, compare)
+    return domain(f"a year from {first} to {last}, or 0", write, compare)
 
 
 def decimal(digits: int, scale: int, *, unsigned: bool) -> Domain:
@@ -76,7 +75,7 @@ def decimal(digits: int, scale: int, *, unsigned: bool) -> Domain:
 
     sign = ", not below 0" if unsigned else ""
     expected = f"a number with at most {digits - scale} digits before its point and {scale} after it{sign}"
-    return _domain(f"{expected}, as a string if it has more than {_DIGITS}", write, compare)
+    return domain(f"{expected}, as a string if it has more than {_DIGITS}", write, compare)
 
 
 def real(digits: int | None, scale: int | None, *, unsigned: bool, is_single: bool) -> Domain:
@@ -99,11 +98,7 @@ def real(digits: int | None, scale: int | None, *, unsigned: bool, is_single: bo
     sign = ", not below 0" if unsigned else ""
     form = "a FLOAT, which has about 7 digits," if is_single else "a double"
     bound = "" if scale is None else f" and at most {scale} digits after its point"
-    return _domain(f"a number that {form} can hold{bound}{sign}", write, compare)
-
-
-def _domain(expected: str, write: Callable[[Any], Any], compare: Callable[[Any], Any]) -> Domain:
-    return Domain(expected, lambda value: write(decode(value)), lambda value: compare(decode(value)), FORMS)
+    return domain(f"a number that {form} can hold{bound}{sign}", write, compare)
 
 
 # Each of these returns the number, or None if the value is none; `bool` is 1 or 0, as in SQL.

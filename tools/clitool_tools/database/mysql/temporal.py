@@ -6,14 +6,12 @@ Parts of a date may be zero, as the server stores them.
 
 from __future__ import annotations
 
+from clitool_tools.database.mysql.forms import domain
 from clitool_tools.database.mysql.gap import Gap
-from clitool_tools.database.table import Domain
-from clitool_tools.database.values import FORMS, decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+    from clitool_tools.database.table import Domain
 
 _DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _MICRO = 6
@@ -22,7 +20,7 @@ _HOURS = 838  # the most that a TIME has
 
 def date() -> Domain:
     """Return the domain of a DATE."""
-    return _domain('a date "YYYY-MM-DD"', _date, _date)
+    return domain('a date "YYYY-MM-DD"', _date)
 
 
 def moment(precision: int, *, in_utc: bool) -> Domain:
@@ -41,7 +39,7 @@ def moment(precision: int, *, in_utc: bool) -> Domain:
         return Gap(_cut(found, precision))
 
     zone = ' in UTC, with or without "Z" at its end' if in_utc else ", without a time zone"
-    return _domain(f'a time "YYYY-MM-DDTHH:MM:SS{_fraction(precision)}"{zone}', write, compare)
+    return domain(f'a time "YYYY-MM-DDTHH:MM:SS{_fraction(precision)}"{zone}', write, compare)
 
 
 def time(precision: int) -> Domain:
@@ -58,11 +56,7 @@ def time(precision: int) -> Domain:
         cut = _cut(found, precision)
         return Gap(_earlier(cut, precision) if found[0] == "-" else cut)
 
-    return _domain(f'a time "HH:MM:SS{_fraction(precision)}" up to ±{_HOURS}:59:59', write, compare)
-
-
-def _domain(expected: str, write: Callable[[Any], Any], compare: Callable[[Any], Any]) -> Domain:
-    return Domain(expected, lambda value: write(decode(value)), lambda value: compare(decode(value)), FORMS)
+    return domain(f'a time "HH:MM:SS{_fraction(precision)}" up to ±{_HOURS}:59:59', write, compare)
 
 
 def _fraction(precision: int) -> str:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from clitool_tools.database.mysql.charset import holds, length
+from clitool_tools.database.mysql.forms import domain
 from clitool_tools.database.mysql.gap import Stranger
 from clitool_tools.database.names import listed
-from clitool_tools.database.table import Domain
-from clitool_tools.database.values import BINARY, FORMS, RawText, decode
+from clitool_tools.database.values import BINARY, RawText
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
+
+    from clitool_tools.database.table import Domain
 
     Text = str | RawText
 
@@ -44,7 +45,7 @@ def text(charset: str, characters: int | None, octets: int | None, *, is_padded:
     size = "" if characters is None else f" of at most {characters} characters"
     blanks = ", without blanks at its end" if is_padded else ""
     within = "" if charset == "utf8mb4" else f" in the character set {charset}"
-    return _domain(f"a string{size}{within}{blanks}", write, compare)
+    return domain(f"a string{size}{within}{blanks}", write, compare)
 
 
 def choice(members: Sequence[str], charset: str) -> Domain:
@@ -53,7 +54,7 @@ def choice(members: Sequence[str], charset: str) -> Domain:
     def write(value: object) -> str | None:
         return value if isinstance(value, str) and value in members else None
 
-    return _domain(f"one of the strings {_quoted(members)}", write, _comparable(charset))
+    return domain(f"one of the strings {_quoted(members)}", write, _comparable(charset))
 
 
 def choices(members: Sequence[str], charset: str) -> Domain:
@@ -65,7 +66,7 @@ def choices(members: Sequence[str], charset: str) -> Domain:
         chosen = value.split(",") if value else []
         return value if chosen == [member for member in members if member in chosen] else None
 
-    return _domain(
+    return domain(
         f"a string of some of {_quoted(members)}, in this order, joined by commas", write, _comparable(charset)
     )
 
@@ -78,7 +79,7 @@ def uuid() -> Domain:
             return None
         return value.lower() if not value.strip("0123456789abcdefABCDEF-") else None
 
-    return _domain('a UUID "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"', write)
+    return domain('a UUID "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"', write)
 
 
 def internet_address(version: int) -> Domain:
@@ -93,7 +94,7 @@ def internet_address(version: int) -> Domain:
             return None
         return socket.inet_ntop(socket.AF_INET6 if version == 6 else socket.AF_INET, data)
 
-    return _domain(f"an IPv{version} address", write)
+    return domain(f"an IPv{version} address", write)
 
 
 def binary(most: int | None, *, is_fixed: bool = False) -> Domain:
@@ -109,12 +110,12 @@ def binary(most: int | None, *, is_fixed: bool = False) -> Domain:
         return found if len(found) == most or (len(found) < most and not is_fixed) else None
 
     size = "" if most is None else f" of {'exactly' if is_fixed else 'at most'} {most} bytes"
-    return _domain(BINARY + size, write, compare)
+    return domain(BINARY + size, write, compare)
 
 
 def nothing() -> Domain:
     """Return the domain of a column whose type is not known here: it can be read, but not filled or compared."""
-    return _domain("no value from this program, which does not know its type", lambda _: None)
+    return domain("no value from this program, which does not know its type", lambda _: None)
 
 
 def members(declared: str) -> list[str]:
@@ -146,11 +147,6 @@ def _member(text: str) -> tuple[str, str]:
 
 
 _ESCAPES = {"n": "\n", "r": "\r", "0": "\0", "t": "\t", "Z": "\x1a", "b": "\b"}
-
-
-def _domain(expected: str, write: Callable[[Any], Any], compare: Callable[[Any], Any] | None = None) -> Domain:
-    second = compare or write
-    return Domain(expected, lambda value: write(decode(value)), lambda value: second(decode(value)), FORMS)
 
 
 def _comparable(charset: str) -> Callable[[object], Text | Stranger | None]:

@@ -45,6 +45,7 @@ _HARMLESS = ALLOWED.union(
     uuid_short value values version
     """.upper().split()
 )
+_SETTING = ("SET", "INTO", ",")  # what stands before a column that is set, and before others too
 _INTRODUCERS = ("N", "X", "B", "DATE", "TIME", "TIMESTAMP")
 
 
@@ -81,9 +82,10 @@ class Trigger:
         tables: tables and views of this database.
         others: what else may be a table, a procedure or a function; a table of another database with that before it.
         actions: what it may do to any of them: ``INSERT``, ``UPDATE``, ``DELETE``.
+        sets: columns of its own row that it may set, in small letters.
     """
 
-    __slots__ = ("_catalogue", "actions", "others", "tables")
+    __slots__ = ("_catalogue", "actions", "others", "sets", "tables")
 
     def __init__(self, body: str, catalogue: Catalogue, table: str, *, ansi_quotes: bool) -> None:
         tokens = list(words(body, ansi_quotes=ansi_quotes))
@@ -91,6 +93,7 @@ class Trigger:
         self.actions = sorted({action for token in tokens for action in _ACTIONS.get(token.keyword, ())})
         self.tables: dict[str, None] = {}
         self.others: dict[str, None] = {}
+        self.sets: set[str] = set()
         chains = list(_chains(tokens))
         local = {*_declared(tokens), *self._aliases(chains)} | {chain.key for chain in chains if chain.after == ":"}
         for chain in chains:
@@ -112,9 +115,9 @@ class Trigger:
     def _take_long(self, chain: _Chain, local: set[str]) -> None:
         first, second = chain.parts[0], chain.parts[1].text
         live = self._catalogue.spelt(first.text)
-        if first.keyword in ("NEW", "OLD"):
-            return
-        if self._catalogue.is_here(first.text):
+        if first.text.upper() in ("NEW", "OLD"):
+            self.sets |= {second.lower()} if chain.before.upper() in _SETTING else set()
+        elif self._catalogue.is_here(first.text):
             self.tables[self._catalogue.spelt(second) or second] = None
         elif live is not None and second.lower() in self._catalogue.columns([live]):
             self.tables[live] = None

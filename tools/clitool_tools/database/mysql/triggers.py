@@ -7,7 +7,6 @@ from clitool_tools.database.mysql import schema
 from clitool_tools.database.mysql.definition import reads_of
 from clitool_tools.database.mysql.grants import grants
 from clitool_tools.database.mysql.literal import literal
-from clitool_tools.database.mysql.trigger import Trigger
 from clitool_tools.database.names import shown
 
 TYPE_CHECKING = False
@@ -15,28 +14,29 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from clitool_tools.database.mysql.catalogue import Catalogue
+    from clitool_tools.database.mysql.database import Database
     from clitool_tools.database.mysql.foreign_keys import Event
     from clitool_tools.database.mysql.session import Session
+    from clitool_tools.database.mysql.trigger import Trigger
 
 
-def on(session: Session, catalogue: Catalogue, event: Event) -> Iterator[tuple[str, Trigger]]:
-    """Yield the triggers that an event fires, by name.
+def on(database: Database, event: Event) -> Iterator[tuple[str, str, bool]]:
+    """Yield name and text of the triggers that an event fires, and whether names may stand in double quotes there.
 
     Raises:
         ExecutionError: the account may not see them, or what one does (permission).
     """
-    rows = session.run(
+    rows = database.session.run(
         "SELECT TRIGGER_NAME, ACTION_STATEMENT, SQL_MODE FROM information_schema.TRIGGERS"  # noqa: S608 - literals
         " WHERE EVENT_OBJECT_SCHEMA = DATABASE()"
         f" AND EVENT_OBJECT_TABLE = {literal(event.table)} AND EVENT_MANIPULATION = {literal(event.action)}"
     ).all()
-    if not rows and session.server.kind == "mysql":
-        _require_sight(session, catalogue, event.table)
+    if not rows and database.session.server.kind == "mysql":
+        _require_sight(database, event.table)
     for name, body, mode in rows:
         if body is None:
             raise _hidden(f"what the trigger {shown(schema.text(name))} on {shown(event.table)} does", event.table)
-        ansi_quotes = "ANSI_QUOTES" in schema.text(mode).split(",")
-        yield schema.text(name), Trigger(schema.text(body), catalogue, event.table, ansi_quotes=ansi_quotes)
+        yield schema.text(name), schema.text(body), "ANSI_QUOTES" in schema.text(mode).split(",")
 
 
 def reached(session: Session, catalogue: Catalogue, trigger: Trigger) -> Iterator[str]:
@@ -50,10 +50,11 @@ def reached(session: Session, catalogue: Catalogue, trigger: Trigger) -> Iterato
                 yield table
 
 
-def _require_sight(session: Session, catalogue: Catalogue, table: str) -> None:
+def _require_sight(database: Database, table: str) -> None:
     """Raise `ExecutionError` (permission) if MySQL would not show the triggers; MariaDB shows that there are some."""
-    for grant in grants(session):
-        if grant.covers(catalogue.here) and grant.table in ("*", table) and {"ALL", "TRIGGER"} & grant.rights:
+    here = database.connection.address.database
+    for grant in grants(database.session):
+        if grant.covers(here) and grant.table in ("*", table) and {"ALL", "TRIGGER"} & grant.rights:
             return
     raise _hidden(f"whether {shown(table)} has triggers, and what they do", table)
 
