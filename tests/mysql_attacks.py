@@ -283,6 +283,15 @@ ATTACKS: list[tuple[str, str, str]] = [
     ("44 outside", "SELECT (WITH secret AS (SELECT 1 k) SELECT k FROM secret), k FROM secret", TABLE),
     ("44 with a database", "WITH secret AS (SELECT 1) SELECT * FROM shop.secret", TABLE),
     ("44 in other letters", "WITH Secret AS (SELECT 1) SELECT * FROM secret", TABLE),
+    ("44 twice", "WITH secret AS (SELECT 1), secret AS (SELECT 2) SELECT * FROM secret", SYNTAX),
+    (
+        "44 two that refer to each other",
+        (
+            "WITH RECURSIVE s AS (SELECT 1 id UNION ALL SELECT s.id FROM s JOIN secret ON 0), "
+            "secret AS (SELECT id FROM s) SELECT id FROM secret"
+        ),
+        TABLE,
+    ),
     ("44 alias", "SELECT id FROM orders AS secret WHERE EXISTS (SELECT 1 FROM secret)", TABLE),
     ("44 alias of a derived table", "SELECT * FROM (SELECT 1 k) secret, (SELECT * FROM secret) x", TABLE),
     ("44 alias in LATERAL", "SELECT * FROM orders secret, LATERAL (SELECT * FROM secret) x", TABLE),
@@ -443,6 +452,11 @@ ACCEPTED: list[tuple[str, str]] = [
         "orders",
     ),
     ("WITH secret AS (SELECT id FROM orders) SELECT * FROM secret", "orders"),
+    ("WITH orders AS (SELECT id FROM orders WHERE id > 1) SELECT * FROM orders JOIN orders o USING (id)", "orders"),
+    (
+        "WITH x AS (SELECT 1 a), y AS (SELECT a FROM x) SELECT z.a FROM (SELECT a FROM y) z, x WHERE x.a IN (SELECT 1)",
+        "",
+    ),
     ("WITH secret AS (SELECT 1 k) SELECT (SELECT k FROM secret), s.k FROM secret s, secret", ""),
     ("WITH x AS (SELECT 1 k), secret AS (SELECT k FROM x) SELECT * FROM secret", ""),
     ("SELECT * FROM (WITH secret AS (SELECT 1 k) SELECT k FROM secret) y", ""),

@@ -5,10 +5,13 @@ What the server itself says is the judge: the account's rights, and the tables t
 
 from __future__ import annotations
 
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from itertools import cycle, islice
 from typing import TYPE_CHECKING, Any
 
+from clitool_tools.database.mysql.parameters import bind
+from clitool_tools.database.mysql.screening import screen
+from clitool_tools.database.mysql.statement import judge
 from hypothesis import strategies as st
 from mariadb_world import SECRET, Maria
 from mysql.connector import Error
@@ -35,6 +38,7 @@ CREATE FUNCTION any_value (n INT) RETURNS TEXT READS SQL DATA RETURN (SELECT k F
 ALLOWED = ["a", "b", "va", "vh"]
 OPENED = {*ALLOWED, "hidden"}  # what the allowed views are made of
 DENIED = (1044, 1142, 1143, 1227, 1370)  # what the server says to an account without the right
+NO_TABLE = 1146
 
 
 class Strict(Maria):
@@ -71,16 +75,19 @@ class Strict(Maria):
             if rows is not None:
                 rows.close()
 
-    def opened(self, sql: str) -> set[str]:
-        """Return the tables and views that the server opens when its owner, who may do everything, runs a statement."""
+    def opened(self, text: str) -> tuple[set[str], int]:
+        """Return what the server opens when its owner, who may do everything, runs a text, and the error's number."""
         owner = self._owner
         owner.cmd_query("FLUSH TABLES")
-        with suppress(Error):  # the tables are opened before most errors are found
-            for result in owner.cmd_query_iter(sql):
+        number = 0
+        try:
+            for result in owner.cmd_query_iter(text):
                 if "columns" in result:
                     owner.get_rows()
+        except Error as error:  # the tables are opened before most errors are found
+            number = error.errno
         owner.cmd_query(f"SHOW OPEN TABLES FROM {self.name}")
-        return {row[1].decode() for row in owner.get_rows(raw=True)[0]}
+        return {row[1].decode() for row in owner.get_rows(raw=True)[0]}, number
 
 
 def is_admitted(answer: list[Any] | ClitoolError) -> bool:
@@ -96,9 +103,11 @@ def check(strict: Strict, sql: str) -> bool:
         assert isinstance(answer, ClitoolError)
         assert answer.code == "invalid_params" or answer.reason == "not_found", (sql, answer)
         return False
-    if isinstance(answer, ClitoolError):
-        assert answer.details["vendor_code"] not in DENIED, sql
-    assert strict.opened(sql) <= OPENED, sql
+    source = screen(sql)
+    opened, number = strict.opened(bind(source, [], judge(source).names))
+    assert opened <= OPENED, sql
+    if isinstance(answer, ClitoolError) and answer.details["vendor_code"] in DENIED:
+        assert number == NO_TABLE, sql  # then the account was denied what is not there
     return True
 
 
@@ -116,7 +125,7 @@ class Vocabulary:
 
     leaves = _one("SELECT§1§k SELECT§id§k§FROM§a SELECT§k§FROM§secret SELECT§*§FROM§b")
     names = _one("a secret secret vh")
-    aliases = _one("a secret t")
+    aliases = _one("a secret t u v")
     columns = _one("* k id 1")
     joins = _one("§JOIN§ ,§ §LEFT§JOIN§ §STRAIGHT_JOIN§")
     hints = _one("§")

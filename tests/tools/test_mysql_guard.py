@@ -177,7 +177,7 @@ def test_an_error_repeats_no_value_of_the_statement(sql: str) -> None:
     ("sql", "tables"), [pytest.param(*each, id=each[0][:50]) for each in ACCEPTED + ACCEPTED_FOR_MYSQL]
 )
 def test_what_only_reads_allowed_tables_is_admitted(sql: str, tables: str) -> None:
-    found = judge(screen(sql))
+    found = judge(screen(sql)).tables
 
     assert sorted({reference.name for reference in found}) == tables.split()
 
@@ -401,12 +401,12 @@ def test_tables_must_be_found_twice(change: Callable[[Any], object]) -> None:
     """A table that the parser did not see, or sees somewhere else, is found by the words before it."""
     source = screen("SELECT 1 FROM orders JOIN customers")
     tree = syntax.parse(source)
-    assert [each.name for each in scopes.references(tree, source)] == ["orders", "customers"]
+    assert [each.name for each in scopes.reading(tree, source).tables] == ["orders", "customers"]
 
     change(tree)
 
     with pytest.raises(InvalidParams) as caught:
-        scopes.references(tree, source)
+        scopes.reading(tree, source)
     assert caught.value.reason == SYNTAX
 
 

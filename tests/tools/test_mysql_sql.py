@@ -101,6 +101,14 @@ def test_these_attacks_are_real(mighty: Mighty, sql: str) -> None:
     assert mighty.refusal("sql", sql=sql)["code"] == "invalid_params"
 
 
+def test_a_name_that_the_server_takes_for_a_table_shows_nothing(mighty: Mighty) -> None:
+    """Common table expressions run under names that no table has, because MariaDB mistakes some for tables."""
+    sql = "WITH secret AS (SELECT 1 k) SELECT k FROM (WITH secret AS (SELECT k FROM secret) SELECT k FROM secret) x"
+    assert SECRET in str(mighty.rows(sql))
+
+    assert mighty.reason("sql", sql=sql) == "not_found"
+
+
 @pytest.mark.parametrize(("sql", "tables"), [pytest.param(*each, id=each[0][:50]) for each in ACCEPTED])
 def test_what_only_reads_allowed_tables_runs(mighty: Mighty, sql: str, tables: str) -> None:
     context = mighty.context()

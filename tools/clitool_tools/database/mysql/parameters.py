@@ -1,4 +1,4 @@
-"""A caller's values put in the places that the statement has for them, as literals, and nowhere else."""
+"""A caller's statement as it runs: with literals in the places that it has for values, and nothing else of theirs."""
 
 from __future__ import annotations
 
@@ -16,9 +16,16 @@ if TYPE_CHECKING:
 
     Params = Sequence[Stored] | Mapping[str, Stored]
 
+NO_NAMES: Mapping[int, str] = {}
 
-def bind(source: Source, params: Params) -> str:
-    """Return the statement with a literal for each ``?`` or ``:name``; nothing else of it changes.
+
+def bind(source: Source, params: Params, names: Mapping[int, str] = NO_NAMES) -> str:
+    """Return the statement with a literal for each ``?`` or ``:name``; nothing else of it changes but some names.
+
+    Args:
+        source: the statement.
+        params: the values.
+        names: what to write in place of names, by their positions.
 
     Raises:
         InvalidParams: the values are not those that the statement asks for, or MySQL has no such value (bad_value); a
@@ -26,14 +33,15 @@ def bind(source: Source, params: Params) -> str:
     """
     _check_neighbours(source)
     places = [token for token in source.tokens if token.kind == "value"]
-    texts = list(map(literal, _values(places, params)))
+    literals = map(literal, _values(places, params))
+    new = {**names, **{place.start: text for place, text in zip(places, literals, strict=True)}}
     pieces = []
     end = 0
-    for place, text in zip(places, texts, strict=True):
-        pieces += [source.sql[end : place.start], text]
-        end = place.end
+    for token in source.tokens:
+        pieces += [source.sql[end : token.start], new.get(token.start, token.text)]
+        end = token.end
     bound = "".join([*pieces, source.sql[end:]])
-    _check_tokens(source, texts, bound)
+    _check_tokens(source, new, bound)
     return bound
 
 
@@ -71,12 +79,12 @@ def _check_neighbours(source: Source) -> None:
             )
 
 
-def _check_tokens(source: Source, texts: Sequence[str], bound: str) -> None:
-    """Prove that no literal has run into what stands beside it: the text has the tokens of its parts."""
-    waiting = iter(texts)
+def _check_tokens(source: Source, new: Mapping[int, str], bound: str) -> None:
+    """Prove that nothing new has run into what stands beside it: the text has the tokens of its parts."""
     expected = []
     for token in source.tokens:
-        expected += [each.text for each in tokens(next(waiting))] if token.kind == "value" else [token.text]
+        text = new.get(token.start)
+        expected += [token.text] if text is None else [each.text for each in tokens(text)]
     if expected != [token.text for token in tokens(bound)]:
         raise InvalidParams("put blanks around the ? and :name of the statement", "bad_statement")
 

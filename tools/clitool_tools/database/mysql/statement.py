@@ -1,5 +1,6 @@
 """A SELECT of the caller's own: judged by its text, tokens, tree and tables, then run as the caller wrote it.
 
+Only values, and the names of common table expressions, are put into that text, token by token (see `scopes` for why).
 Behind that stand a session that can change nothing, and what the server grants its account.
 """
 
@@ -19,28 +20,32 @@ if TYPE_CHECKING:
     from typing import Any
 
     from clitool_tools.database.mysql.lexer import Source
-    from clitool_tools.database.mysql.scopes import Reference
-    from clitool_tools.database.mysql.session import Session
+    from clitool_tools.database.mysql.scopes import Reading, Reference
+    from clitool_tools.database.mysql.session import Result, Session
     from clitool_tools.database.settings import Connection
     from clitool_tools.database.values import Stored
 
     Params = Sequence[Stored] | Mapping[str, Stored]
+
+_NO_TABLE = (1142, 1146)  # the second one only to accounts that may know
 
 
 def admit(session: Session, connection: Connection, sql: str, params: Params) -> Statement:
     """Return a caller's SELECT that may run; it starts when its names or rows are asked for."""
     source = screen(sql)
     found = judge(source)
-    for reference in found:
+    for reference in found.tables:
         _check_name(connection, source, reference)
-    text = bind(source, params)
+    text = bind(source, params, found.names)
     session.read()
     functions.check_shadowed(session, source)
-    return Statement(_reached(session, connection, source, found), _rows(session, text))
+    return Statement(
+        _reached(session, connection, source, found.tables), _rows(session, text, has_names=bool(found.names))
+    )
 
 
-def judge(source: Source) -> list[Reference]:
-    """Return the tables that a statement reads, without a server.
+def judge(source: Source) -> Reading:
+    """Return what a statement reads, without a server.
 
     Raises:
         InvalidParams: it is not one SELECT of which all is known to be harmless but its tables.
@@ -55,7 +60,7 @@ def judge(source: Source) -> list[Reference]:
     tree = syntax.parse(source)
     functions.check(source, scopes.aliases(tree))
     syntax.check_parts(tree, source)
-    return scopes.references(tree, source)
+    return scopes.reading(tree, source)
 
 
 def _check_name(connection: Connection, source: Source, reference: Reference) -> None:
@@ -84,10 +89,10 @@ def _reached(session: Session, connection: Connection, source: Source, found: Se
     return reached
 
 
-def _rows(session: Session, text: str) -> Generator[Sequence[Any], None, None]:
+def _rows(session: Session, text: str, *, has_names: bool) -> Generator[Sequence[Any], None, None]:
     """Yield the list of column names, then the rows."""
     session.read()  # again, if the connection was lost meanwhile
-    result = session.run(text)
+    result = _run(session, text, has_names=has_names)
     try:
         yield [field.name for field in result.fields]
         reads = readers(result.fields)
@@ -95,6 +100,21 @@ def _rows(session: Session, text: str) -> Generator[Sequence[Any], None, None]:
             yield [None if raw is None else read(raw) for read, raw in zip(reads, row, strict=True)]
     finally:
         result.close()
+
+
+def _run(session: Session, text: str, *, has_names: bool) -> Result:
+    """Run the statement; where the server looks for a table by the name of an expression, say what that may mean."""
+    try:
+        return session.run(text)
+    except ClitoolError as error:
+        if not has_names or error.details.get("vendor_code") not in _NO_TABLE:
+            raise
+        raise type(error)(
+            "the server does not follow the common table expressions, or its account may not read a table: write"
+            " subqueries in FROM instead",
+            error.reason,
+            **error.details,
+        ) from error
 
 
 def _forbidden(connection: Connection, source: Source, reference: Reference) -> ClitoolError:
