@@ -172,6 +172,7 @@ CREATE TRIGGER chained AFTER INSERT ON chain FOR EACH ROW INSERT INTO audit (wha
 CREATE TABLE plain (id INT PRIMARY KEY, v INT, note VARCHAR(100));
 CREATE VIEW v_audit AS SELECT * FROM audit;
 CREATE PROCEDURE p() INSERT INTO audit (what) VALUES ('p');
+CREATE PROCEDURE v() INSERT INTO audit (what) VALUES ('v');
 CREATE FUNCTION f() RETURNS INT NOT DETERMINISTIC RETURN 1;
 INSERT INTO t VALUES (1, 1, 1), (2, 2, 2); INSERT INTO child VALUES (1, 1); INSERT INTO grandchild VALUES (1, 1);
 INSERT INTO follower VALUES (2); INSERT INTO plain VALUES (1, 1, ''); INSERT INTO chain VALUES (1, 1);
@@ -306,6 +307,9 @@ BODIES = [
     ),
     pytest.param("CALL p()", "p", id="procedure"),
     pytest.param("SET NEW.v = f()", "f", id="function"),
+    pytest.param("BEGIN DECLARE f INT; SET f = 1; SET NEW.v = f(); END", "f", id="function called like a variable"),
+    pytest.param("BEGIN p: LOOP CALL p; LEAVE p; END LOOP p; END", "p", id="procedure called like a label"),
+    pytest.param("CALL v()", "v", id="procedure called like a column"),
     pytest.param("SET NEW.v = {db}.f()", "f", id="function with its database"),
     pytest.param("INSERT INTO chain VALUES (NEW.id + 10, 1)", "audit", id="through another trigger"),
     pytest.param("DELETE FROM t", "child", id="through a cascade"),

@@ -99,7 +99,8 @@ class Trigger:
         for chain in chains:
             self._take(chain, local)
         known = catalogue.columns([table, *self.tables])
-        self.others = {name: None for name in self.others if name.lower() not in known}
+        called = {chain.first: None for chain in chains if self._is_call(chain)}
+        self.others = {name: None for name in self.others if name.lower() not in known} | called
 
     def _take(self, chain: _Chain, local: set[str]) -> None:
         """Sort a chain of names into `tables`, `others`, or neither."""
@@ -123,6 +124,12 @@ class Trigger:
             self.tables[live] = None
         elif chain.key not in local:
             self.others[f"{first.text}.{second}"] = None
+
+    def _is_call(self, chain: _Chain) -> bool:
+        """Return whether a single name is that of a routine, whatever else it may be the name of."""
+        if len(chain.parts) > 1 or self._catalogue.spelt(chain.first) is not None:
+            return False
+        return chain.before.upper() == "CALL" or (chain.after == "(" and not _is_sql(chain))
 
     def _aliases(self, chains: Sequence[_Chain]) -> Iterator[str]:
         """Yield the names that stand right behind a table or a bracket."""
