@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clitool.errors import SettingsError
 from clitool_tools.database.names import hint, shown
+from clitool_tools.database.percent import decoded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,24 +89,15 @@ def _options(text: str, key: str) -> dict[str, str]:
             raise SettingsError(key, f"has the option {name} twice")
         if not value:
             raise SettingsError(key, f"has the option {name} without a value")
-        decoded = _decoded(value, name, key)
-        found[OPTIONS[name]] = decoded.upper() if name == "ssl-mode" else decoded
+        plain = _decoded(value, name, key)
+        found[OPTIONS[name]] = plain.upper() if name == "ssl-mode" else plain
     return found
 
 
 def _decoded(text: str, what: str, key: str) -> str:
-    """Return the text without its percent-encoding, decoded once."""
-    first, *rest = text.split("%")
     try:
-        return (first.encode() + b"".join(_octet(part) for part in rest)).decode()
+        return decoded(text)
     except ValueError:
         raise SettingsError(
             key, f"has a % in {what} without two hexadecimal digits after it, or is not UTF-8; write %25 for %"
         ) from None
-
-
-def _octet(text: str) -> bytes:
-    digits = text[:2]
-    if len(digits) != 2 or not digits.isascii() or not digits.isalnum():
-        raise ValueError
-    return bytes([int(digits, 16)]) + text[2:].encode()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from clitool.errors import SettingsError
+from clitool_tools.database.percent import decoded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,15 +55,7 @@ def _is_or_contains(protected: str, path: str) -> bool:
 
 
 def _decoded(text: str, key: str) -> str:
-    first, *rest = text.split("%")
     try:
-        decoded = first.encode() + b"".join(_octet(part[:2]) + part[2:].encode() for part in rest)
-        return decoded.decode()
+        return decoded(text)
     except ValueError:
         raise SettingsError(key, "holds a % that is not followed by two hexadecimal digits, or is not UTF-8") from None
-
-
-def _octet(digits: str) -> bytes:
-    if len(digits) != 2 or not digits.isascii() or not digits.isalnum():
-        raise ValueError(digits)
-    return bytes([int(digits, 16)])
