@@ -136,6 +136,7 @@ def mongo_shop(mongo: Mongo) -> Mongo:
     return mongo
 
 
+@pytest.fixture(scope="session")
 def mail_servers() -> Iterator[MailServers]:
     """A real mail system, started for the first test that asks for it."""
     servers = mail_service.start()
