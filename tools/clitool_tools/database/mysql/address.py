@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _PORT = 3306
 _FILES = ("socket", "ssl_ca", "ssl_cert", "ssl_key")
 _MODES = ("DISABLED", "PREFERRED", "REQUIRED", "VERIFY_CA", "VERIFY_IDENTITY")
+_SERVERS_OWN = ("information_schema", "mysql", "performance_schema", "sys")
 _VERIFYING = ("VERIFY_CA", "VERIFY_IDENTITY")
 
 
@@ -74,6 +75,10 @@ def address(settings: Mapping[str, Any], origin: Origin, prefix: str) -> Address
     for key in ("user", "database"):
         if not values.get(key):
             raise SettingsError(prefix + key, f"{key!r} is missing: give it here or in 'connection_string'")
+    if values["database"].casefold() in _SERVERS_OWN:
+        raise SettingsError(
+            prefix + "database", f"{shown(values['database'])} belongs to the server and cannot be used"
+        )
     _check_texts(values, prefix)
     _check_server(values, prefix)
     _check_encryption(values, prefix)
