@@ -254,6 +254,33 @@ def test_the_parser_sees_no_comment_and_every_position_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(
+    "sql",
+    [
+        pytest.param("SELECT '{}', \"{}\", N'{}', _latin1'{}', '{}' '{}' FROM t", id="texts"),
+        pytest.param(
+            "SELECT 1 AS '{}', DATE '{}', d + INTERVAL '{}' DAY_HOUR, a LIKE 'x' ESCAPE '{}' FROM t", id="words"
+        ),
+        pytest.param(
+            "SELECT DATE_FORMAT(d, '{}'), JSON_EXTRACT(a, '{}'), a->>'{}', STR_TO_DATE('{}', '{}')", id="forms"
+        ),
+        pytest.param("SELECT 1 FROM JSON_TABLE('{}', '{}' COLUMNS (x INT PATH '{}')) t", id="JSON table"),
+    ],
+)
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("canary", id="word"),
+        pytest.param("1 canary", id="interval with a unit"),
+        pytest.param(" " * 15_000 + "canary", id="blanks, which it would count again and again"),
+        pytest.param("$.canary" + "[?(" * 3000, id="path"),
+    ],
+)
+def test_the_parser_sees_no_text_of_a_string(sql: str, text: str) -> None:
+    """It would look for units in intervals and for steps in paths, and take minutes where it is made hard."""
+    assert "canary" not in repr(syntax.parse(screen(sql.replace("{}", text)))).lower()
+
+
+@pytest.mark.parametrize(
     ("sql", "params", "text"),
     [
         pytest.param("SELECT ?", [None], "SELECT NULL", id="null"),

@@ -30,9 +30,7 @@ WithinGroup Year
 """
 _JSON = """
 JSONArrayAppend JSONArrayContains JSONArrayInsert JSONColumnDef JSONExtract JSONExtractScalar JSONKeyValue JSONKeys
-JSONObject JSONObjectAgg JSONPath JSONPathFilter JSONPathKey JSONPathRecursive JSONPathRoot JSONPathScript
-JSONPathSelector JSONPathSlice JSONPathSubscript JSONPathUnion JSONPathWildcard JSONRemove JSONSchema JSONSet JSONTable
-JSONType JSONValue
+JSONObject JSONObjectAgg JSONPath JSONPathKey JSONPathRoot JSONRemove JSONSchema JSONSet JSONTable JSONType JSONValue
 """
 NODES = frozenset(f"{_QUERY} {_EXPRESSIONS} {_FUNCTIONS} {_JSON}".split())
 
