@@ -1,4 +1,4 @@
-"""The database family: the same safe, structured tools on every engine; the first engine is SQLite."""
+"""The database family: the same safe, structured tools on SQLite, MySQL and MariaDB, and MongoDB."""
 
 from __future__ import annotations
 

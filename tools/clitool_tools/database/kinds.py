@@ -42,7 +42,9 @@ def parameter(value: object) -> Stored:
     decoded = decode(value)
     bound = None if decoded is None else _anything(decoded)
     if isinstance(bound, RawText):
-        raise InvalidParams("a parameter cannot be '$rawText'; write CAST(? AS TEXT) and send '$binary'", "bad_value")
+        raise InvalidParams(
+            "a parameter cannot be '$rawText'; send '$binary', and have the statement make a text of it", "bad_value"
+        )
     if bound is None and decoded is not None:
         raise InvalidParams(f"a parameter of the statement cannot be {_described(decoded)}", "bad_value")
     return bound

@@ -23,7 +23,7 @@ class DatabaseSql:
     name: ClassVar[str] = "database_sql"
     description: ClassVar[str] = (
         "Run one SELECT (also WITH or VALUES) with bound parameters over the allowed tables: joins, subqueries,"
-        " aggregates, window functions. It can change nothing. On SQLite, a view needs its own tables allowed, too."
+        " aggregates, window functions. It can change nothing. On SQLite the tables behind a view must be allowed, too."
     )
     required_scope: ClassVar[str] = "database:sql"
     effect: ClassVar[str] = "read"
