@@ -29,6 +29,7 @@ ATTACKS: list[tuple[str, str, str]] = [
     ("9 MariaDB with a version", "SELECT id FROM orders /*M!100100 UNION SELECT k FROM secret*/", STATEMENT),
     ("9 TiDB", "SELECT id FROM orders /*T! UNION SELECT k FROM secret*/", STATEMENT),
     ("9 TiDB with a feature", "SELECT id FROM orders /*T[clustered_index] UNION SELECT k FROM secret*/", STATEMENT),
+    ("9 Vitess", "SELECT id /*vt+ ALLOW_SCATTER */ FROM orders", STATEMENT),
     ("9 half a word", "SELECT * FROM /*!i*/nformation_schema.tables", STATEMENT),
     ("9 into a file", "SELECT id FROM orders /*!50000 INTO OUTFILE '/tmp/clitool-attack'*/", STATEMENT),
     ("9 in a string", "SELECT '/*! x */'", STATEMENT),

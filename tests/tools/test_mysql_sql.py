@@ -209,6 +209,33 @@ def test_values_come_back_as_they_were_bound(mighty: Mighty, params: list[Any], 
     assert by_place["rows"] == by_name["rows"] == [dict(zip("abc", row, strict=True))]
 
 
+@pytest.mark.parametrize(
+    ("sql", "params", "rows"),
+    [
+        pytest.param(
+            "SELECT id FROM orders WHERE id IN (?, ?) ORDER BY id LIMIT ? OFFSET ?",
+            [1, 3, 1, 1],
+            [{"id": 3}],
+            id="limit",
+        ),
+        pytest.param(
+            "SELECT DATE_ADD('2024-01-31', INTERVAL ? MONTH) AS x", [-2], [{"x": "2023-11-30"}], id="interval"
+        ),
+        pytest.param("SELECT -? AS x, 1-? AS y, ?*? AS z", [5, -3, -2, 4], [{"x": -5, "y": 4, "z": -8}], id="signs"),
+        pytest.param(
+            "SELECT name FROM customers WHERE name LIKE CONCAT(:a, '%')", {"a": "A"}, [{"name": "Ada"}], id="like"
+        ),
+        pytest.param("WITH x AS (SELECT ? AS a) SELECT a FROM x WHERE a = ?", [1, 1], [{"a": 1}], id="with"),
+        pytest.param(
+            "SELECT ? x, ? IS NULL y, ? IN ('a') z", ["it's", None, "a"], [{"x": "it's", "y": 1, "z": 1}], id="names"
+        ),
+        pytest.param("SELECT CASE WHEN ? THEN ? ELSE ? END AS x", [True, "a", None], [{"x": "a"}], id="case"),
+    ],
+)
+def test_a_value_may_stand_where_a_literal_may(mighty: Mighty, sql: str, params: Any, rows: list[Any]) -> None:
+    assert mighty.call("sql", sql=sql, params=params)["rows"] == rows
+
+
 @pytest.mark.parametrize("params", [[[1]], [{"a": 1}], [float("nan")], ["\ud800"], [], [1, 2], {"a": 1}, None])
 def test_params_that_do_not_fit_are_refused(mighty: Mighty, params: Any) -> None:
     assert mighty.reason("sql", sql="SELECT ?", params=params) == "bad_value"

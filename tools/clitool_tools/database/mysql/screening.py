@@ -16,8 +16,8 @@ LONGEST = 100_000  # characters of a statement
 MOST_TOKENS = 20_000  # the parser needs about a second for so many
 DEEPEST = 24  # parentheses inside each other; the parser recurses, some 25 calls for each
 
-# Comments that one server or another runs: /*! and /*+ on MySQL and MariaDB, /*M! on MariaDB, /*T! and /*T[ on TiDB.
-_RUN_COMMENT = re.compile(r"/\*(?:[MT]?!|\+|T\[)", re.IGNORECASE)
+# Comments that one server or another obeys: /*! and /*+, on MariaDB /*M!, on TiDB /*T! and /*T[, on Vitess /*vt+.
+_RUN_COMMENT = re.compile(r"/\*(?:\w{0,4}[!+]|T\[)", re.IGNORECASE | re.ASCII)
 
 _OPENING = ("SELECT", "WITH", "VALUES")
 _DESCRIBE = "; database_describe and database_tables tell about tables"
