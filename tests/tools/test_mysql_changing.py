@@ -426,3 +426,14 @@ def test_what_a_trigger_says_is_a_constraint(effects: Maria) -> None:
     )
 
     assert effects.reason("update", table="plain", where={"id": 1}, values={"v": 5}) == "constraint"
+
+
+def test_a_change_that_takes_too_long_is_taken_back(effects: Maria) -> None:
+    """The server is told to stop, and nothing of it stays."""
+    effects.run("CREATE TRIGGER tr BEFORE UPDATE ON plain FOR EACH ROW SET NEW.v = SLEEP(30)")
+    effects.settings |= {"allow_side_effects": ["SLEEP"], "timeout": 1}
+    before = content(effects)
+
+    assert effects.reason("update", table="plain", where={"id": 1}, values={"note": "x"}) == "timeout"
+    assert content(effects) == before
+    assert effects.call("query", table="plain", where={"id": 1})["rows"] == [{"id": 1, "v": 1, "note": ""}]

@@ -6,8 +6,10 @@ import tracemalloc
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from mariadb_world import SECRET, Maria
+from mariadb_world import SECRET, TOOLS, Maria
 from services.mariadb import MariaDB
+
+from clitool.errors import ClitoolError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -342,3 +344,48 @@ def test_the_allowed_tables_that_exist_are_listed(maria: Maria) -> None:
     assert maria.call("tables") == {
         "tables": [{"name": "orders", "type": "table"}, {"name": "v_orders", "type": "view"}]
     }
+
+
+def test_a_query_that_takes_too_long_is_stopped(maria: Maria) -> None:
+    """On the server, too."""
+    maria.run("CREATE VIEW slow AS SELECT id, SLEEP(20) AS s FROM customers")
+    maria.settings |= {"allowed_tables": ["slow"], "timeout": 1}
+
+    assert maria.reason("query", table="slow", where={"id": 1}) == "timeout"
+    running = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE '%slow%' AND ID <> CONNECTION_ID()"
+    assert maria.rows(running) == [(0,)]
+
+
+def test_a_value_beyond_the_size_of_an_answer_comes_as_the_first_row(maria: Maria) -> None:
+    maria.settings["max_bytes"] = 100
+    maria.run("UPDATE customers SET note = REPEAT('x', 5000)")
+
+    page = maria.call("query", table="customers", columns=["note"])
+
+    assert ([len(row["note"]) for row in page["rows"]], page["truncated"]) == ([5000], True)
+    rest = maria.call("query", table="customers", columns=["note"], cursor=page["next_cursor"])
+    assert len(rest["rows"]) == 1
+
+
+def test_naming_a_column_twice_is_refused(maria: Maria) -> None:
+    for params in ({"columns": ["id", "ID"]}, {"order_by": ["id", "-id"]}):
+        assert maria.reason("query", table="customers", **params) == "schema"
+
+
+def test_the_audit_line_names_what_is_touched(maria: Maria) -> None:
+    context = maria.context()
+    try:
+        TOOLS["query"](context).execute(table="orders")
+        assert context.touches == {"connection": "", "table": "orders"}
+    finally:
+        context.close()
+
+
+def test_a_decision_opens_no_connection(maria: Maria) -> None:
+    maria.settings["port"] = 1
+    context = maria.context()
+
+    assert TOOLS["query"](context).decide(table="orders") == {"connection": "", "table": "orders"}
+    with pytest.raises(ClitoolError, match="secret"):
+        TOOLS["query"](context).decide(table="secret")
+    context.close()

@@ -452,7 +452,7 @@ def folded(key: str) -> str:
     return {"á": "A", "ß": "S"}.get(key, key.rstrip(" ").upper())
 
 
-@settings(deadline=None, derandomize=True, max_examples=60)
+@settings(deadline=None, derandomize=True, max_examples=40)
 @given(batches=st.lists(UPSERTED, min_size=1, max_size=3))
 def test_upsert_is_what_a_dictionary_does(dictionary: Maria, batches: list[list[dict[str, Any]]]) -> None:
     """Whatever order rows come in, with equal keys among them, and whatever they leave out."""
