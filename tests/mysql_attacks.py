@@ -365,6 +365,7 @@ ATTACKS: list[tuple[str, str, str]] = [
     ("69", "SELECT 1" + " OR 1=1" * 20_000, STATEMENT),
     ("69 shorter", "SELECT 1" + " OR 1=1" * 5000, STATEMENT),
     ("69 columns", f"SELECT {','.join(['1'] * 40_000)}", STATEMENT),
+    ("69 expressions", f"WITH {', '.join(f'c{n} AS (SELECT 1)' for n in range(101))} SELECT 1", STATEMENT),
     ("69 length", f"SELECT '{'x' * 100_000}'", STATEMENT),
 ]
 
@@ -537,6 +538,10 @@ ACCEPTED: list[tuple[str, str]] = [
     ("SELECT id FROM orders WHERE id IN (" + ", ".join(map(str, range(5000))) + ")", "orders"),
     ("SELECT 1" + " OR 1=1" * 500, ""),
     ("SELECT " + "(" * 20 + "1" + ")" * 20, ""),
+    (
+        f"WITH c0 AS (SELECT 1 k), {', '.join(f'c{n} AS (SELECT k FROM c{n - 1})' for n in range(1, 30))} SELECT 1",
+        "",
+    ),
     ("SELECT " + "IF(1, " * 20 + "1" + ", 2)" * 20, ""),
     ("SELECT x FROM orders, JSON_TABLE(doc, '$.a[*]' COLUMNS (x INT PATH '$', n FOR ORDINALITY)) AS t", "orders"),
 ]

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     Scope = Mapping[str, str]  # names of common table expressions, and their new names; case counts
 
+_MOST = 100  # common table expressions; for each it is noted which others are in scope
+
 
 class Reference:
     """A table that a statement names.
@@ -65,8 +67,11 @@ def reading(tree: exp.Expr, source: Source) -> Reading:
     """Return which tables a statement reads.
 
     Raises:
-        InvalidParams: it is not clear which they are (bad_statement), or a name has too many parts (table_not_allowed).
+        InvalidParams: it is not clear which they are (bad_statement), a name has too many parts (table_not_allowed), or
+            the statement has too many (statement_not_allowed).
     """
+    if sum(1 for _ in tree.find_all(exp.CTE)) > _MOST:
+        raise InvalidParams(f"the statement has more than {_MOST} common table expressions", "statement_not_allowed")
     walk = _Walk(tree, source)
     tables = sorted(walk.tables(), key=lambda table: table.start)
     if walk.places != relations(source):

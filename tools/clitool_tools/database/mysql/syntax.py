@@ -94,7 +94,7 @@ def _trees(source: Source) -> Sequence[exp.Expr | None]:
         parser.steps += 4 * len(pieces)
         trees = parser.parse(pieces, text)
     except RecursionError:
-        raise InvalidParams("the statement is nested too deeply", "statement_not_allowed") from None
+        raise InvalidParams("the statement is nested too deeply, or too complicated", "statement_not_allowed") from None
     except ParseError as error:
         raise _not_understood(error) from None
     except Exception as error:
