@@ -73,6 +73,28 @@ def test_a_foreign_key_refuses_without_names_of_others(maria: Maria) -> None:
     assert "hidden_child" not in document["error"]
 
 
+def test_tables_of_every_sort_can_be_changed(mariadb: MariaDB) -> None:
+    """Also those of which the server keeps what was."""
+    world = Maria(
+        mariadb,
+        "CREATE TABLE versioned (id INT PRIMARY KEY, v INT) WITH SYSTEM VERSIONING;"
+        "CREATE TABLE parts (id INT PRIMARY KEY, v INT) PARTITION BY RANGE (id)"
+        " (PARTITION a VALUES LESS THAN (5), PARTITION b VALUES LESS THAN MAXVALUE);"
+        "CREATE TABLE keyless (id INT, v INT);"
+        "CREATE TABLE hiding (id INT, v INT, h INT INVISIBLE NOT NULL DEFAULT 1);",
+        allowed_tables="all",
+    )
+    for table in ("versioned", "parts", "keyless", "hiding"):
+        assert world.call("insert", table=table, rows=[{"id": 1}, {"id": 7}])["inserted"] == 2
+        assert world.call("update", table=table, where={"id": {"$gt": 0}}, values={"v": 3})["affected"] == 2
+        assert world.call("update", table=table, where={"id": 1}, values={"id": 9})["affected"] == 1
+        assert world.reason("delete", table=table, where={"v": 3}, max_affected=1) == "too_many_affected"
+        assert world.call("delete", table=table, where={"id": 7})["affected"] == 1
+        assert world.call("query", table=table)["rows"] == [{"id": 9, "v": 3}]
+    assert world.call("update", table="hiding", where={"h": 1}, values={"h": 2})["affected"] == 1
+    world.drop()
+
+
 ENGINES = """
 CREATE TABLE myisam (id INT PRIMARY KEY, v INT) ENGINE=MyISAM;
 CREATE TABLE aria (id INT PRIMARY KEY, v INT) ENGINE=Aria;

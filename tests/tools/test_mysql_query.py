@@ -332,10 +332,12 @@ def test_an_account_may_have_some_columns_only(maria: Maria) -> None:
     """What the server hides from the account is not there."""
     maria.server.run(f"REVOKE ALL ON {maria.name}.* FROM {maria.name}@'%'")
     maria.server.run(f"GRANT SELECT (id, name) ON {maria.name}.customers TO {maria.name}@'%'")
+    maria.server.run(f"GRANT SELECT (id, doc) ON {maria.name}.orders TO {maria.name}@'%'")
 
     assert maria.call("query", table="customers", where={"id": 1})["rows"] == [{"id": 1, "name": "Ada"}]
     assert maria.reason("query", table="customers", columns=["email"]) == "column_unknown"
-    assert maria.call("tables") == {"tables": [{"name": "customers", "type": "table"}]}
+    assert maria.call("query", table="orders", where={"id": 1})["rows"] == [{"id": 1, "doc": '{"a": [1, 2]}'}]
+    assert [table["name"] for table in maria.call("tables")["tables"]] == ["customers", "orders"]
 
 
 def test_the_allowed_tables_that_exist_are_listed(maria: Maria) -> None:

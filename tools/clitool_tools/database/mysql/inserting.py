@@ -35,11 +35,10 @@ def insert(database: Database, table: MysqlTable, rows: Sequence[Row]) -> dict[s
     most = 1 if numbering.is_meddled_with else _MOST_ROWS
 
     def run() -> list[Stored]:
-        return [
-            number
-            for first, batch in batches(rows, numbering.column, most)
-            for number in numbering.of(batch, _insert(session, table, first, batch))
-        ]
+        numbers: list[Stored] = []
+        for first, batch in batches(rows, numbering.column, most):
+            numbers += numbering.told(batch, _insert(session, table, first, batch, numbering.step))
+        return numbers
 
     numbers = transaction(database, run)
     return {"inserted": len(rows), **({"ids": numbers} if numbering.column is not None else {})}
@@ -57,27 +56,28 @@ class _Numbering:
 
     Attributes:
         column: the AUTO_INCREMENT one, or None.
+        step: from one number to the next.
         is_meddled_with: whether a trigger may give a row another number, so that each is to be asked for alone.
     """
 
     def __init__(self, session: Session, table: MysqlTable) -> None:
         self.column = next((column for column in table.all if column.is_numbered), None)
         self.is_meddled_with = False
-        self._step = 1
+        self.step = 1
         if self.column is not None:
             ((step, triggers),) = session.run(
                 "SELECT @@session.auto_increment_increment, COUNT(*) FROM information_schema.TRIGGERS"  # noqa: S608 - a literal
                 f" WHERE EVENT_OBJECT_SCHEMA = DATABASE() AND EVENT_OBJECT_TABLE = {literal(table.name)}"
             ).all()
-            self._step = int(step or 1)
+            self.step = int(step or 1)
             self.is_meddled_with = triggers != b"0" or table.engine.lower() != "innodb"
 
-    def of(self, batch: Sequence[Row], first: int) -> Iterator[Stored]:
-        """Yield the numbers of the rows of a batch, of which the server numbered the first one so."""
+    def told(self, batch: Sequence[Row], numbers: Sequence[int]) -> Iterator[Stored]:
+        """Yield the numbers of the rows of a batch: those that they have, else those that the server gave."""
         if self.column is not None:
-            for position, row in enumerate(batch):
+            for row, number in zip(batch, numbers, strict=True):
                 given = row.get(self.column)
-                yield given if given is not None else first + position * self._step
+                yield given if given is not None else number
 
 
 def batches(rows: Sequence[Row], numbered: Column | None, most: int) -> Iterator[tuple[int, list[Row]]]:
@@ -100,22 +100,21 @@ def _length(value: Stored) -> int:
     return 2 * len(value) + 20 if isinstance(value, (str, bytes)) else 20
 
 
-def _insert(session: Session, table: MysqlTable, first: int, batch: Sequence[Row]) -> int:
-    """Insert a batch; return the number that the server gave its first row.
+def _insert(session: Session, table: MysqlTable, first: int, batch: Sequence[Row], step: int) -> Sequence[int]:
+    """Insert a batch; return the numbers that the server gave, if it gives any.
 
     If the server refuses it, it has taken back the statement but not the transaction. Then the rows go one by one, and
     the first that is refused is named.
     """
-    if len(batch) == 1:
-        return insert_one(session, table, batch[0], first)
-    try:
-        return session.run(insert_statement(table, batch)).last_id
-    except ClitoolError as error:
-        if "vendor_code" not in error.details or is_transient(error):
-            raise
-        for position, row in enumerate(batch, first):
-            insert_one(session, table, row, position)
-        raise
+    if len(batch) > 1:
+        try:
+            last_id = session.run(insert_statement(table, batch)).last_id
+        except ClitoolError as error:
+            if "vendor_code" not in error.details or is_transient(error):
+                raise
+        else:
+            return range(last_id, last_id + step * len(batch), step)
+    return [insert_one(session, table, row, position) for position, row in enumerate(batch, first)]
 
 
 def insert_statement(table: MysqlTable, rows: Sequence[Row]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clitool.errors import InvalidParams
+from clitool.errors import ExecutionError, InvalidParams
 from clitool_tools.database.mysql import values
 from clitool_tools.database.mysql.literal import literal, quoted
 from clitool_tools.database.mysql.table import PRIMARY, Index, MysqlColumn, MysqlTable
@@ -100,7 +100,12 @@ def _documents(session: Session, name: str, facts: Sequence[Mapping[str, str | N
     long = [row["COLUMN_NAME"] or "" for row in facts if row["DATA_TYPE"] == "longtext"]
     if not long or session.server.kind != "mariadb":
         return frozenset()
-    ((_, script),) = session.run(f"SHOW CREATE TABLE {quoted(name)}").all()
+    try:
+        ((_, script),) = session.run(f"SHOW CREATE TABLE {quoted(name)}").all()
+    except ExecutionError as error:
+        if error.reason != "permission":
+            raise
+        return frozenset()  # the account has rights on some of the columns only
     lines = [line.strip() for line in text(script).splitlines()]
     return frozenset(
         column

@@ -54,9 +54,10 @@ def upsert(database: Database, table: MysqlTable, unique: Unique, rows: Sequence
         except ExecutionError as error:
             # Perhaps another process has just inserted the same key: the second time it is found. But if it is not the
             # key that is there already, the row is refused again.
-            if error.reason != "duplicate_key" or error.details["row"] in collided:
+            row = error.details.get("row")
+            if error.reason != "duplicate_key" or row in collided:
                 raise
-            collided.add(error.details["row"])
+            collided.add(row)
 
 
 def _upsert(session: Session, table: MysqlTable, unique: Unique, first: int, batch: Sequence[Row]) -> Sequence[str]:
