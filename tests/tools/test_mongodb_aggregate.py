@@ -323,6 +323,47 @@ def test_a_search_through_a_view_takes_no_expression(veiled: Mongo) -> None:
     assert veiled.reason("aggregate", table="v_some", pipeline=[stage]) == "pipeline_not_allowed"
 
 
+KEY_OF_AN_INDEX: dict[str, Any] = {"$set": {"key": {"$meta": "indexKey"}}}
+TALES = [
+    pytest.param("v_bare", [KEY_OF_AN_INDEX], id="field"),
+    pytest.param("v_bare", [{"$project": {"key": ["$_id", {"$meta": "indexKey"}]}}], id="deeper"),
+    pytest.param("v_bare", [{"$group": {"_id": {"$meta": "indexKey"}}}], id="group"),
+    pytest.param("v_bare", match({"$expr": {"$eq": [{"$meta": "indexKey"}, {"k": SECRET}]}}), id="filter"),
+    pytest.param("v_bare", [{"$facet": {"f": [KEY_OF_AN_INDEX]}}], id="facet"),
+    pytest.param("v_bare", [{"$sort": {"key": {"$meta": "textScore"}}}], id="order"),
+    pytest.param("orders", [{"$lookup": {"from": "v_bare", "pipeline": [KEY_OF_AN_INDEX], "as": "s"}}], id="join"),
+    pytest.param("orders", [{"$unionWith": {"coll": "v_bare", "pipeline": [KEY_OF_AN_INDEX]}}], id="union"),
+    pytest.param("orders", [{"$unionWith": "v_bare"}, KEY_OF_AN_INDEX], id="behind a union"),
+]
+
+
+@pytest.fixture(scope="module")
+def bare(replica_set: Any) -> Iterator[Mongo]:
+    """A shop with a view that finds documents by an index on a field which it leaves out."""
+    world = Mongo(replica_set, allowed_tables=["orders", "v_bare"])
+    world.fill()
+    world.collection("secret").create_index("k")
+    stages = [{"$match": {"k": {"$gte": ""}}}, {"$project": {"k": 0}}]
+    world.database.create_collection("v_bare", viewOn="secret", pipeline=stages)
+    yield world
+    world.drop()
+
+
+@pytest.mark.parametrize(("table", "pipeline"), TALES)
+def test_how_a_document_was_found_is_not_told_behind_a_view(bare: Mongo, table: str, pipeline: list[Any]) -> None:
+    """The server would show the keys of the index, and so the field that the view leaves out."""
+    document = bare.refusal("aggregate", table=table, pipeline=pipeline)
+
+    assert document["details"]["reason"] == "pipeline_not_allowed"
+    assert "can have no $meta" in document["error"]
+
+
+def test_the_server_itself_would_tell(bare: Mongo) -> None:
+    """If it no longer does, the rule may go."""
+    assert SECRET in repr(list(bare.collection("v_bare").aggregate([KEY_OF_AN_INDEX])))
+    assert rows(bare, [{"$limit": 1}, {"$set": {"key": {"$meta": "indexKey"}}}])[0]["_id"] == 1
+
+
 def test_collections_that_are_no_views_get_no_barrier(veiled: Mongo) -> None:
     pipeline = [{"$unionWith": "orders"}, *match({"$expr": {"$eq": ["$_id", 1]}})]
     with veiled.watched() as asked:

@@ -139,9 +139,12 @@ def _literal(look: Screening, at: str, given: object, _: int) -> Any:  # noqa: A
     return literal(look, at, given)
 
 
-def _meta(_: Screening, at: str, given: object, __: int) -> str:
+def _meta(look: Screening, at: str, given: object, _: int) -> str:
+    """Return a word for how the server found a document: behind a view that tells, too, what the view leaves out."""
     if not isinstance(given, str) or given not in META:
         raise refusal(at, f"$meta can be one of {', '.join(META)}")
+    if look.reads_view:
+        raise refusal(at, "a pipeline that reads a view can have no $meta: it shows what the view leaves out")
     return given
 
 
