@@ -217,6 +217,24 @@ def test_the_rules_for_documents_are_shown(mongo: Mongo) -> None:
     assert mongo.call("describe", table="things")["validator"] is True
 
 
+def test_definitions_hold_any_value_that_a_document_can(mongo: Mongo) -> None:
+    """A date beyond the calendar in the condition of one index must not make changes by another one fail."""
+    far = {"$gt": bson.DatetimeMS(2**62)}
+    mongo.settings["allowed_tables"] = ["things", "v_orders"]
+    mongo.database.create_collection("things", validator={"at": far}, validationLevel="off")
+    mongo.database.create_collection("v_orders", viewOn="things", pipeline=[{"$match": {"at": far}}])
+    things = mongo.collection("things")
+    things.create_index("far", unique=True, partialFilterExpression={"at": far})
+    things.create_index("n", unique=True)
+    things.insert_one({"_id": 1, "n": 1})
+
+    shown = {"at": {"$literal": {"$gt": {"$date": {"$numberLong": str(2**62)}}}}}
+    assert mongo.call("describe", table="things")["validator"] == shown
+    assert mongo.call("describe", table="v_orders")["base_tables"] == ["things"]
+    assert mongo.call("update", table="things", where={"n": 1}, values={"x": 1})["affected"] == 1
+    assert mongo.call("upsert", table="things", key="n", rows=[{"n": 1, "x": 2}])["updated"] == 1
+
+
 def test_nothing_is_described_that_is_not_allowed(mongo_shop: Mongo) -> None:
     for name in ("secret", "system.views", "system.users"):
         with mongo_shop.watched() as asked:

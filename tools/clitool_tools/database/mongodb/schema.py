@@ -10,7 +10,7 @@ from clitool_tools.database.values import is_unicode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
     from clitool_tools.database.mongodb.session import Session
@@ -65,20 +65,25 @@ def _is_plain(index: Mapping[str, Any]) -> bool:
 
 def indexes(session: Session, table: MongoTable) -> list[Mapping[str, Any]] | None:
     """Return the indexes as the server describes them, or None if the account may not list them."""
-    return _unless_unauthorized(session, lambda: list(session.database[table.name].list_indexes()))
+    return _definitions(session, {"listIndexes": table.name})
 
 
 def options(session: Session, table: MongoTable) -> Mapping[str, Any] | None:
     """Return how the collection was made (a view's `viewOn`, `validator` …), or None if the account may not know."""
-    command = {"listCollections": 1, "filter": {"name": {"$eq": table.name}}}
-    found = _unless_unauthorized(session, lambda: list(session.database.cursor_command(command)))
+    found = _definitions(session, {"listCollections": 1, "filter": {"name": {"$eq": table.name}}})
     return None if not found else found[0].get("options", {})
 
 
-def _unless_unauthorized(session: Session, ask: Callable[[], list[Any]]) -> list[Any] | None:
+def _definitions(session: Session, command: dict[str, Any]) -> list[Mapping[str, Any]] | None:
+    """Return what the server lists, or None if the account may not ask; any values may be in it, as in documents."""
+    from bson.codec_options import CodecOptions, DatetimeConversion
+
+    lenient: CodecOptions[dict[str, Any]] = CodecOptions(
+        unicode_decode_error_handler="replace", datetime_conversion=DatetimeConversion.DATETIME_AUTO
+    )
     try:
         with session.faults():
-            return ask()
+            return list(session.database.cursor_command(command, codec_options=lenient))
     except ExecutionError as error:
         if error.details.get("vendor_code") == UNAUTHORIZED:
             return None
