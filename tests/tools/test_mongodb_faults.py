@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socketserver
 import subprocess
 import sys
 import threading
@@ -12,7 +13,7 @@ import pytest
 from clitool_tools.database.engine import Selection
 from clitool_tools.database.mongodb.faults import Faults, unusable
 from mongo_world import PASSWORD, Mongo
-from pymongo.errors import ConfigurationError, OperationFailure
+from pymongo.errors import AutoReconnect, ConfigurationError, OperationFailure, ServerSelectionTimeoutError
 from services.certificates import Authority
 from services.mongod import SET, Mongod
 from services.process import free_port
@@ -116,14 +117,50 @@ def test_a_missing_right_is_told(mongo_shop: Mongo) -> None:
 
 
 def test_another_replica_set_is_not_taken(shop: Mongo, monkeypatch: pytest.MonkeyPatch) -> None:
-    with_address(shop, monkeypatch, shop.server.address(shop.name, shop.name, PASSWORD, replicaSet="other"))
     monkeypatch.setitem(shop.settings, "timeout", 0.6)
-    document = shop.refusal("query", table="customers")
-    assert seen(document) == ("unreachable", None)
-    assert "replica set" in document["error"]
+    for options in ({}, {"directConnection": "true"}):
+        address = shop.server.address(shop.name, shop.name, PASSWORD, replicaSet="other", **options)
+        with_address(shop, monkeypatch, address)
+        document = shop.refusal("query", table="customers")
+        assert seen(document) == ("unreachable", None)
+        assert "replica set" in document["error"]
     with_address(shop, monkeypatch, shop.server.address(shop.name, shop.name, PASSWORD, replicaSet=SET))
     monkeypatch.setitem(shop.settings, "timeout", 5)
     assert len(shop.call("query", table="customers")["rows"]) == 3
+
+
+@pytest.mark.parametrize(
+    "greeting", [b"J\0\0\0\n8.0.33\0" + b"x" * 60, b"HTTP/1.1 400 Bad Request\r\n\r\n", b"SSH-2.0-x\r\n" * 4], ids=repr
+)
+def test_another_kind_of_server_is_told(mongo: Mongo, monkeypatch: pytest.MonkeyPatch, greeting: bytes) -> None:
+    class Greeting(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            self.request.sendall(greeting)
+            self.request.recv(4096)
+
+    monkeypatch.setitem(mongo.settings, "timeout", 0.6)
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Greeting) as server:
+        threading.Thread(target=server.serve_forever, args=(0.02,)).start()
+        with_address(mongo, monkeypatch, f"mongodb://127.0.0.1:{server.server_address[1]}/db")
+        document = mongo.refusal("query", table="things")
+        server.shutdown()
+    assert seen(document) == ("unreachable", None)
+    assert "no MongoDB" in document["error"]
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (AutoReconnect("presets.example.org:27017: [Errno 111] Connection refused"), "nothing answers"),
+        (AutoReconnect("disclosed.certificates.org:27017: timed out"), "nothing answers"),
+        (TimeoutError(), "nothing answers"),
+        (None, "no primary"),
+    ],
+    ids=["reset in a name", "closed and certificate in a name", "no word yet", "another role"],
+)
+def test_the_name_of_a_host_decides_nothing(error: Exception | None, words: str) -> None:
+    found = Faults(1, lambda: [error]).translated(ServerSelectionTimeoutError("nobody"))
+    assert words in str(found)
 
 
 def test_a_server_that_is_no_primary_is_not_taken() -> None:
@@ -192,6 +229,46 @@ def test_a_value_that_mongodb_cannot_store_is_the_callers_fault(
     assert seen(document)[0] == reason
     assert document["code"] == "invalid_params"
     assert list(mongo.collection("things").find()) == [{"_id": 1, "n": 5}]
+
+
+INDEXED: list[Any] = [
+    pytest.param({"plane": [200, 500]}, id="a place beyond the map"),
+    pytest.param({"plane": ["x", "y"]}, id="a place of texts"),
+    pytest.param({"plane": [1]}, id="a place of one number"),
+    pytest.param({"globe": {"type": "Point", "coordinates": [500, 500]}}, id="a place beyond the globe"),
+    pytest.param({"globe": VALUE}, id="a text as a place"),
+    pytest.param({"hash": [VALUE]}, id="an array to hash"),
+    pytest.param({"text": VALUE, "language": VALUE}, id="a language that is none"),
+    pytest.param({"text": VALUE, "language": 5}, id="a number as a language"),
+    pytest.param({"one": [1], "other": [2]}, id="two arrays"),
+]
+
+
+@pytest.fixture(scope="module")
+def indexed(replica_set: Mongod) -> Iterator[Mongo]:
+    """A collection whose indexes want something of values."""
+    world = Mongo(replica_set)
+    things = world.collection("things")
+    for keys in ([("plane", "2d")], [("globe", "2dsphere")], [("hash", "hashed")], [("text", "text")]):
+        things.create_index(keys)
+    things.create_index(["one", "other"])
+    things.insert_one({"_id": 1})
+    yield world
+    world.drop()
+
+
+@pytest.mark.parametrize("values", INDEXED)
+def test_a_value_that_an_index_does_not_take_is_the_callers_fault(indexed: Mongo, values: dict[str, Any]) -> None:
+    for tool, params in (("insert", {"rows": [values]}), ("update", {"where": {"_id": 1}, "values": values})):
+        document = indexed.refusal(tool, table="things", **params)
+        assert seen(document)[0] == "bad_value"
+        assert "an index of the collection" in document["error"]
+
+
+def test_a_place_far_behind_the_end_of_an_array_is_the_callers_fault(mongo: Mongo) -> None:
+    mongo.fill({"things": [{"_id": 1, "a": [1]}]})
+    document = mongo.refusal("update", table="things", where={"_id": 1}, values={"a.2000000": 1})
+    assert seen(document)[0] == "bad_value"
 
 
 # In the middle

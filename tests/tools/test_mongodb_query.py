@@ -274,7 +274,13 @@ def test_an_order_that_needs_too_much_memory_is_refused_and_fills_no_disk(mongo:
 
 def test_an_order_by_two_arrays_is_refused(mongo: Mongo) -> None:
     mongo.fill({"things": [{"_id": 1, "a": [1], "b": [2]}]})
-    assert mongo.reason("query", table="things", order_by=["a", "b"]) == "bad_value"
+    document = mongo.refusal("query", table="things", order_by=["a", "b"])
+    assert (document["details"]["reason"], "by one array only" in document["error"]) == ("bad_value", True)
+
+
+def test_a_filter_that_is_too_large_is_told(shop: Mongo) -> None:
+    document = shop.refusal("query", table="orders", where={"t": "x" * 17_000_000})
+    assert (document["details"]["reason"], "filter" in document["error"]) == ("too_large", True)
 
 
 def test_an_order_of_many_fields_is_refused_in_a_sentence(shop: Mongo) -> None:

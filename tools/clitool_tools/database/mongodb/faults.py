@@ -7,7 +7,7 @@ comes from its number and its type.
 from __future__ import annotations
 
 from clitool.errors import ClitoolError, ExecutionError, InvalidParams
-from clitool_tools.database.mongodb.codes import DUPLICATE, FAULTS, TIMEOUT, UNAUTHORIZED
+from clitool_tools.database.mongodb.codes import DUPLICATE, FAULTS, LARGE, TIMEOUT, UNAUTHORIZED
 from clitool_tools.database.mongodb.driver import bson, pymongo
 from clitool_tools.database.names import listed
 
@@ -118,13 +118,13 @@ def _broken(explanation: Any) -> Iterator[str]:  # noqa: ANN401 - what the serve
 
 
 def _other(code: int, details: Mapping[str, Any]) -> tuple[str, str]:
-    name = str(details.get("codeName") or "without a name")[:100]
-    return "database", f"MongoDB reports the error {code} ({name})"
+    name = str(details.get("codeName", ""))[:100]
+    return "database", f"MongoDB reports the error {code}" + (f" ({name})" if name else "")
 
 
 def _of_the_driver(error: BaseException) -> ClitoolError:
     if isinstance(error, pymongo.errors.DocumentTooLarge):
-        return InvalidParams("a document would be larger than the 16 MB that MongoDB stores", "too_large")
+        return InvalidParams(LARGE, "too_large")
     if isinstance(error, pymongo.errors.AutoReconnect):
         return ExecutionError("the connection to the server ended in the middle of the call", "connection_lost")
     if isinstance(error, pymongo.errors.ConfigurationError):
@@ -135,14 +135,17 @@ def _of_the_driver(error: BaseException) -> ClitoolError:
 
 
 def _unreachable(last_seen: Sequence[BaseException | None]) -> ExecutionError:
-    errors = [str(error) for error in last_seen if error is not None]
-    if any("SSL" in text or "certificate" in text for text in errors):
+    texts = [str(error) for error in last_seen if error is not None]  # with the host's name, in small letters
+    if any("SSL" in text for text in texts):
         return ExecutionError(
             "the server's certificate or encryption is not what the connection string asks for", "tls"
         )
-    if any("closed" in text or "reset" in text for text in errors):
+    if any("Connection reset" in text or "connection closed" in text for text in texts):
         return ExecutionError("the server ends the connection at once; perhaps it wants tls=true", "tls")
-    if not last_seen or len(errors) < len(last_seen):  # the driver forgets those of another replica set
+    if any(isinstance(error, pymongo.errors.ProtocolError) for error in last_seen):
+        return ExecutionError("what answers at the server's address is no MongoDB; look at the port", "unreachable")
+    is_other = any(isinstance(error, pymongo.errors.ConfigurationError) for error in last_seen)
+    if is_other or len(texts) < len(last_seen) or not last_seen:  # the driver forgets those of another replica set
         return ExecutionError(
             "a server answers, but it is no primary of the replica set that the connection string names", "unreachable"
         )
@@ -151,7 +154,9 @@ def _unreachable(last_seen: Sequence[BaseException | None]) -> ExecutionError:
 
 def unusable(error: BaseException) -> ExecutionError:
     """Return what to raise if the driver cannot even begin to connect."""
-    if isinstance(error, OSError):
+    from ssl import SSLError
+
+    if isinstance(error, OSError) and not isinstance(error, SSLError):
         return ExecutionError("a file that the connection string names cannot be read", "tls")
     text = str(error).lower()
     if "dns" in text or "srv" in text:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 from clitool.errors import InvalidParams
 from clitool_tools.database.mongodb.condition import SIMPLE, condition
+from clitool_tools.database.mongodb.driver import pymongo
 from clitool_tools.database.mongodb.format import CANONICAL, RELAXED
 from clitool_tools.database.mongodb.keyset import KEY, after
 from clitool_tools.database.mongodb.rows import rows
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from clitool_tools.database.table import Sort
 
 _BATCH = 1000  # documents; the server also ends a batch at 16 MB
+_BAD_VALUE = 2
 _SORTS = 32  # fields that the server sorts by
 
 
@@ -31,7 +35,7 @@ def select(session: Session, selection: Selection) -> Iterator[tuple[dict[str, A
     filters = [] if selection.where is None else [condition(selection.where)]
     if selection.after is not None:
         filters.append(after(sorts, selection.after[0]))
-    with session.faults():
+    with session.faults(), _arrays_told():
         cursor = session.database[selection.table.name].find_raw_batches(
             {"$and": filters} if filters else {},
             _projection(selection, key),
@@ -45,6 +49,18 @@ def select(session: Session, selection: Selection) -> Iterator[tuple[dict[str, A
             found = rows(iter(cursor), CANONICAL if selection.is_canonical else RELAXED, key)
             for document, raw, shape in found:
                 yield document, (raw, key), shape
+
+
+@contextmanager
+def _arrays_told() -> Iterator[None]:
+    """Say in our words what the server has against an order: the only thing in a checked query that it can refuse."""
+    try:
+        yield
+    except pymongo.errors.OperationFailure as error:
+        if error.code != _BAD_VALUE:
+            raise
+        message = "two fields of the order hold arrays in one document; MongoDB sorts by one array only"
+        raise InvalidParams(message, "bad_value", vendor_code=error.code) from error
 
 
 def _key(selection: Selection, sorts: list[Sort]) -> str:

@@ -49,7 +49,8 @@ class Session:
     def _last_seen(self) -> list[BaseException | None]:
         if self._client is None:
             return []
-        return [server.error for server in self._client.topology_description.server_descriptions().values()]
+        servers = self._client.topology_description.server_descriptions().values()
+        return [server.error or (None if server.is_server_type_known else TimeoutError()) for server in servers]
 
     @property
     def client(self) -> pymongo.MongoClient[dict[str, Any]]:
