@@ -13,7 +13,7 @@ import json
 from clitool.errors import InvalidParams
 from clitool_tools.database.mongodb.driver import bson
 from clitool_tools.database.mongodb.format import CANONICAL
-from clitool_tools.database.mongodb.reader import entries
+from clitool_tools.database.mongodb.reader import decoded, entries
 from clitool_tools.database.mongodb.values import decode
 
 TYPE_CHECKING = False
@@ -63,8 +63,8 @@ def packed(place: Place) -> str | None:
         place: the document as it came, and the field in which it has these values: `KEY`, ``_id``, or empty for none.
     """
     document, key = place
-    found = {name: value for name, _, value in entries(document, CANONICAL) if name == key}
-    values = found.get(KEY, [found.get("_id")])
+    found = _field(document, key)
+    values = found if key == KEY else [found]
     if not key or not isinstance(values, list):  # servers before 4.4 say it in another way
         return None
     try:
@@ -73,6 +73,14 @@ def packed(place: Place) -> str | None:
     except (InvalidParams, LookupError):
         return None
     return json.dumps(values, separators=(",", ":"))
+
+
+def _field(document: bytes, name: str) -> Any:  # noqa: ANN401 - any JSON value
+    """Return the JSON of one field, the last one of its name; null if there is none."""
+    found = decoded(document)
+    if found is None:
+        return {key: value for key, _, value in entries(document, CANONICAL) if key == name}.get(name)
+    return CANONICAL.value(found[0].get(name))
 
 
 def after(sorts: Sequence[Sort], text: str) -> dict[str, Any]:
