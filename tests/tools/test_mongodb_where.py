@@ -227,6 +227,19 @@ def test_a_filter_that_is_no_filter_never_reaches_the_server(where: dict[str, An
     assert caught.value.reason in ("bad_filter", "bad_value", "column_unknown")
 
 
+@pytest.mark.parametrize(
+    ("test", "words"),
+    [
+        ({"w": 5}, "cannot be compared with an object; name the field inside, 'v.w'"),
+        ({"gt": 5}, "did you mean '$gt'"),
+        ({"$regex": "^5"}, "use $like"),
+        ({"$exists": True}, "use $null"),
+    ],
+)
+def test_who_asks_in_mongodbs_own_way_is_told_the_other_one(world: Mongo, test: dict[str, Any], words: str) -> None:
+    assert words in world.refusal("query", table="zoo", where={"v": test})["error"]
+
+
 @pytest.mark.parametrize("where", [case.values[0] for case in ATTACKS[::12]])
 def test_the_server_is_not_asked_for_documents(world: Mongo, where: dict[str, Any]) -> None:
     with world.watched() as asked:

@@ -149,7 +149,7 @@ class _Parser:
     def operator(self, column: Column, word: str, value: Any) -> Node:  # noqa: ANN401 - as above
         method = _OPERATORS.get(word)
         if method is None:
-            raise _unknown(column, word)
+            raise _unknown(self.table, column, word)
         return method(self, column, word, value)
 
     def count(self, values: int = 0) -> None:
@@ -221,6 +221,7 @@ _OPERATORS: dict[str, Callable[[_Parser, Column, str, Any], Node]] = {
     **dict.fromkeys(_RANGES, _Parser.range),
 }
 _COMBINING = ("$and", "$or", "$not")
+_INSTEAD = {"$regex": "$like", "$exists": "$null"}  # what is tried because MongoDB has it, and what there is
 
 
 def _forms(column: Column) -> AbstractSet[str]:
@@ -258,10 +259,14 @@ def _misplaced(word: str) -> InvalidParams:
     return _bad(f"unknown operator {shown(word)}{hint(word, _COMBINING) or '; here are $and, $or, $not'}")
 
 
-def _unknown(column: Column, word: str) -> InvalidParams:
+def _unknown(table: Table, column: Column, word: str) -> InvalidParams:
     if word in _COMBINING:
         return _bad(f"{word} stands above columns, not below {shown(column.name)}")
-    known = hint(word, _OPERATORS) or f"; known are {', '.join(_OPERATORS)}"
+    near = f"; use {_INSTEAD[word]}" if word in _INSTEAD else hint(word, _OPERATORS)
+    if table.is_open and not near and not word.startswith("$"):
+        inner = shown(f"{column.name}.{word}")
+        return _bad(f"column {shown(column.name)} cannot be compared with an object; name the field inside, {inner}")
+    known = near or f"; known are {', '.join(_OPERATORS)}"
     return _bad(f"unknown operator {shown(word)} below column {shown(column.name)}{known}")
 
 
