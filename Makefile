@@ -7,11 +7,13 @@ BIN := .venv/bin
 .PHONY: help demo test services lint bench format clean
 
 help:
-	@echo "make demo   install, make a sample folder, and show what one client may and may not do"
-	@echo "make test   run all tests against the installed wheel, and real servers where they can be had"
+	@echo "make demo      install, make a sample folder, and show what one client may and may not do"
+	@echo "make test      run all tests against the installed wheel, and real servers where they can be had"
 	@echo "make services  install the servers that the tests start, if that is possible"
-	@echo "make lint   check style and types"
-	@echo "make bench  measure the time of a call against the bare interpreter"
+	@echo "make lint      check style and types"
+	@echo "make format    mend style where that can be done by itself"
+	@echo "make bench     measure calls against the bare interpreter, and rows against a minimal script"
+	@echo "make clean     remove what the others made"
 
 demo: .venv/.user
 	@sh scripts/demo $(BIN)

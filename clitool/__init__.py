@@ -1,1 +1,1 @@
-"""Safe, scoped, typed access to databases and files: the core. It knows no tool by name."""
+"""Safe, scoped, typed access to files, databases and mail: the core. It knows no tool by name."""

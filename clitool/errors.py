@@ -164,7 +164,10 @@ class DriverMissing(ExecutionError):
     default_reason = "driver_missing"
 
     def __init__(self, package: str, install: str) -> None:
-        super().__init__(f"the Python package {package!r} is missing; run: pip install '{install}'", install=install)
+        super().__init__(
+            f"the Python package {package!r} is missing; in clitool's own environment run: pip install '{install}'",
+            install=install,
+        )
 
 
 class SettingsError(Exception):

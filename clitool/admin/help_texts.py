@@ -3,7 +3,7 @@ r"""The help texts of the command: ASCII, readable at 80 columns; what follows a
 from __future__ import annotations
 
 TOP = """\
-Safe, scoped, typed access to databases and files.
+Safe, scoped, typed access to files, databases and mail.
 
 Agents, scripts and CI jobs use 'list', 'verify' and 'call': one JSON document
 on standard output. The other commands are for the people who run the machine.

@@ -490,7 +490,8 @@ try:
 except DriverMissing as error:
     print(error)
 """
-    assert run(code) == ("the Python package 'sqlglot' is missing; run: pip install 'clitool-convention[mysql]'", "")
+    hint = "in clitool's own environment run: pip install 'clitool-convention[mysql]'"
+    assert run(code) == (f"the Python package 'sqlglot' is missing; {hint}", "")
 
 
 def test_the_parser_is_loaded_late_and_says_nothing() -> None:
