@@ -105,6 +105,29 @@ def test_the_settings_of_a_family_are_shown_with_their_defaults(family: Family) 
     assert {*code_words(row[1]), *code_words(row[2])} == set(properties)
 
 
+def after(text: str) -> str:
+    """The paragraph or entry of docs/tools.md that begins with `text`."""
+    return TOOLS.text.partition(text)[2].partition("\n- ")[0].partition("\n\n")[0]
+
+
+def test_the_options_of_connection_strings_are_shown() -> None:
+    from clitool_tools.database.mongodb import options
+    from clitool_tools.database.mysql import connection_string
+
+    mysql, mongodb = (after(f"- Options: `{first}`") for first in ("ssl-mode", "tls"))
+
+    assert {"ssl-mode", *code_words(mysql)} == set(connection_string.OPTIONS)
+    safe = {name for name, rule in options._RULES.items() if not isinstance(rule, options._Only)}
+    assert safe <= {"tls", *code_words(mongodb)}
+
+
+def test_the_modes_of_mysql_are_shown() -> None:
+    from clitool_tools.database.mysql import address, server
+
+    assert set(the_table(TOOLS, "`ssl_mode`", "encrypted")) == set(address._MODES)
+    assert {*server._MODES, server._OWNERS_CHOICE} <= set(code_words(after("- Every session is set")))
+
+
 def test_an_entry_of_allowed_extensions_allows_what_is_shown() -> None:
     from clitool_tools.file.extensions import Extensions
 
