@@ -329,6 +329,34 @@ def test_a_pattern_matches(mariadb: MariaDB, pattern: str, matching: list[str]) 
     world.drop()
 
 
+# Character sets, each with a text that its own letters are for.
+LETTERS = {
+    "utf8mb3": "日é", "ucs2": "日é", "utf16": "😀é", "utf16le": "😀é", "utf32": "😀é", "latin1": "é€", "latin2": "čř",
+    "cp1251": "да", "koi8r": "да", "greek": "αβ", "hebrew": "שלום", "sjis": "日本", "cp932": "日本", "ujis": "日本",
+    "gbk": "中文", "gb2312": "中文", "big5": "中文", "euckr": "한국", "tis620": "กข", "ascii": "az",
+}  # fmt: skip
+
+
+def test_texts_compare_in_every_character_set(mariadb: MariaDB) -> None:
+    """Also with letters that the set has not, which the server would refuse as a mix of collations."""
+    declared = ", ".join(f"{charset} VARCHAR(9) CHARACTER SET {charset}" for charset in LETTERS)
+    world = Maria(mariadb, f"CREATE TABLE t (id INT PRIMARY KEY, {declared})", allowed_tables=["t"])
+    rows = [
+        {"id": at, **{name: text + tail for name, text in LETTERS.items()}} for at, tail in enumerate(["", "%", "b_"])
+    ]
+    world.call("insert", table="t", rows=rows)
+
+    def found(where: dict[str, Any]) -> list[int]:
+        return [row["id"] for row in world.call("query", table="t", where=where)["rows"]]
+
+    assert found(dict(LETTERS)) == [0]
+    assert found({name: {"$in": [f"{text}%", "☃😀"]} for name, text in LETTERS.items()}) == [1]
+    assert found({name: {"$like": f"{text}b\\_"} for name, text in LETTERS.items()}) == [2]
+    assert found({name: {"$like": f"_{text[1:]}%"} for name, text in LETTERS.items()}) == [0, 1, 2]
+    assert found({"$or": [{name: {"$like": "☃%"}} for name in LETTERS]}) == []
+    world.drop()
+
+
 def test_a_json_column_can_only_be_asked_for_null(maria: Maria) -> None:
     """Documents compare differently on every engine."""
     assert [row["id"] for row in maria.call("query", table="orders", where={"doc": None})["rows"]] == [2]

@@ -59,7 +59,7 @@ def on_decimals(number: Decimal, digits: int, scale: int) -> Decimal | Gap:
     wide = Context(prec=digits + 2)
     floor = number.quantize(Decimal((0, (1,), -scale)), ROUND_FLOOR, wide)
     if floor == number:
-        return floor
+        return floor.normalize(wide)
     return Gap(floor if floor >= most.copy_negate() else None)
 
 
