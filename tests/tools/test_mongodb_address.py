@@ -270,6 +270,13 @@ def test_the_servers_own_collections_can_never_be_allowed(name: str) -> None:
     assert not everything.allows(name)
 
 
+def test_a_setting_that_means_nothing_here_is_refused() -> None:
+    """There are no triggers and cascades, so nobody shall believe that a list of their tables protects something."""
+    settings = {"type": "mongodb", "connection_string": Secret("mongodb://h/db"), "allowed_tables": ["orders"]}
+    with pytest.raises(SettingsError, match="not a setting of type mongodb"):
+        parse({**settings, "allow_side_effects": ["audit"]}, ORIGIN)
+
+
 @pytest.mark.parametrize(("allowed", "asked"), [("orders", "Orders"), ("Straße", "STRASSE"), ("é", "e\u0301")])
 def test_names_of_collections_are_exact(allowed: str, asked: str) -> None:
     settings = {"type": "mongodb", "connection_string": Secret("mongodb://h/db"), "allowed_tables": [allowed]}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         """The package of an engine."""
 
         KEYS: tuple[str, ...]
-        """The settings that only say where and how to reach the database; those of other engines are refused."""
+        """The settings beside those that all engines have; those of other engines are refused."""
 
         def locate(self, settings: Mapping[str, Any], origin: Origin, prefix: str) -> Any:  # noqa: ANN401 - a type of the engine's own
             """Return what `connect` opens, from the settings in `KEYS`, without effect; raises `SettingsError`."""

@@ -75,7 +75,7 @@ _CONNECTION: dict[str, Any] = {
     "timeout": {"type": "number", "minimum": 0.01, "maximum": 3600, "default": 5, "description": "seconds for a query"},
 }
 _REQUIRED = ("type", "allowed_tables")
-_COMMON = frozenset(("type", "allowed_tables", "allow_side_effects", "max_rows", "max_bytes", "timeout"))
+_COMMON = frozenset(("type", "allowed_tables", "max_rows", "max_bytes", "timeout"))
 
 SETTINGS_SCHEMA: dict[str, Any] = {
     "type": "object",

@@ -28,6 +28,7 @@ KEYS: tuple[str, ...] = (
     "ssl_cert",
     "ssl_key",
     "charset",
+    "allow_side_effects",
 )
 
 

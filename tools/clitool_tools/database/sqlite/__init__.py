@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ("KEYS", "check", "connect", "fold", "is_reserved", "locate", "screen", "screen_pipeline")
 
-KEYS: tuple[str, ...] = ("connection_string",)
+KEYS: tuple[str, ...] = ("connection_string", "allow_side_effects")
 
 
 def locate(settings: Mapping[str, Any], origin: Origin, prefix: str) -> str:
