@@ -204,6 +204,7 @@ def test_a_view_shows_what_it_reads_as_far_as_that_is_allowed(mongo_shop: Mongo)
     pipeline = [
         {"$facet": {"x": [{"$lookup": {"from": "secret", "pipeline": [{"$unionWith": "customers"}], "as": "s"}}]}},
         {"$unionWith": {"coll": "v_secret"}},
+        {"$project": {"from": "$a", "coll": "$b", "x": {"from": "c"}}},  # fields that are called like options
     ]
     mongo_shop.database.create_collection("things", viewOn="orders", pipeline=pipeline)
     assert mongo_shop.call("describe", table="things")["base_tables"] == ["orders", None, "customers", "v_secret"]

@@ -15,7 +15,7 @@ from clitool_tools.database.mongodb.survey import Survey
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
     from clitool_tools.database.mongodb.database import Database
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _SAMPLE = 1000  # documents
 _SAMPLE_BYTES = 16_000_000
+_JOINS = ("$lookup", "$graphLookup", "$unionWith")
 _LONGEST_VALIDATOR = 4000  # characters
 
 
@@ -117,14 +118,20 @@ def sources(given: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys((given["viewOn"], *_named(given.get("pipeline", [])))))
 
 
-def _named(pipeline: Any) -> Iterator[str]:  # noqa: ANN401 - any part of it
+def _named(pipeline: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield the collections that the stages of a view's pipeline read."""
-    if isinstance(pipeline, list):
-        for part in pipeline:
-            yield from _named(part)
-    elif isinstance(pipeline, dict):
-        for key, value in pipeline.items():
-            if key in ("from", "coll", "$unionWith") and isinstance(value, str):
-                yield value
-            else:
-                yield from _named(value)
+    for stage in pipeline:
+        for word, argument in stage.items():
+            if word == "$facet":
+                for inner in argument.values():
+                    yield from _named(inner)
+            elif word in _JOINS:
+                yield from _joined(argument)
+
+
+def _joined(argument: Any) -> Iterator[str]:  # noqa: ANN401 - a name or an object
+    options = argument if isinstance(argument, dict) else {"coll": argument}
+    name = options.get("from", options.get("coll"))
+    if isinstance(name, str):
+        yield name
+    yield from _named(options.get("pipeline", ()))
