@@ -209,6 +209,16 @@ def test_the_servers_own_collections_are_refused_even_where_all_are_allowed(
     assert shop.reason("query", table=name) in ("table_not_allowed", "not_found")
 
 
+@pytest.mark.parametrize(
+    "name", ["../orders", ".", "..", "a..b", ".orders", "orders.", "a\0b", "\ud800", "x" * 1000, ""]
+)
+def test_a_name_that_no_collection_can_have_is_not_found(
+    shop: Mongo, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(shop.settings, "allowed_tables", "all")
+    assert shop.reason("query", table=name) == "not_found"
+
+
 @pytest.mark.parametrize("name", ["orders2", "Orders", "order"])
 def test_a_collection_that_does_not_exist_is_told_with_the_nearest_name(
     shop: Mongo, name: str, monkeypatch: pytest.MonkeyPatch

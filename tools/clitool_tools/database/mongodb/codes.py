@@ -37,6 +37,7 @@ FAULTS: dict[int, tuple[str, str]] = {
     56: ("bad_value", "a field needs a name"),
     57: _VALUE,
     66: ("bad_value", "the _id or shard key of a document cannot change"),
+    73: ("not_found", "no collection can have such a name"),
     91: _LOST,
     112: _BUSY,
     146: _MEMORY,
