@@ -91,7 +91,10 @@ _CELLS = ("td", "th", "caption")
 _SECTIONS = ("tbody", "thead", "tfoot")
 _ENDS = {"dt": ("dt", "dd"), "dd": ("dt", "dd"), "a": ("a",), "option": ("option",)}  # what ends where they begin
 _IN_TABLES = frozenset(("tr", "table", *_CELLS, *_SECTIONS))
-_SCOPES = frozenset(("table", "object", "marquee", "button", *_CELLS))  # an end tag in them ends nothing around them
+_SCOPES = frozenset(
+    ("table", "object", "marquee", "button", "template", *_CELLS)
+)  # an end tag in them ends nothing around them
+_LIGHT = ("option", "optgroup")  # blocks that end with whatever is around them
 _MOST_SEARCHED = 100  # open elements, for the one that an end tag means
 
 
@@ -192,7 +195,7 @@ class Tree:
             found = self.stack[-place].name
             if found == name:
                 return self._close_if_open(name)
-            if found in BLOCKS:
+            if found in BLOCKS and found not in _LIGHT:
                 return None  # the block goes on, and so does what was around it
         return None
 
