@@ -137,6 +137,13 @@ HIDING = {
     "clipped": "<p style='position:absolute;clip:rect(0 0 0 0)'>{}</p>",
     "clipped-pixel": "<p style='clip:rect(1px,1px,1px,1px)'>{}</p>",
     "clip-path": "<p style='clip-path:inset(50%)'>{}</p>",
+    "clip-path-polygon": "<p style='clip-path:polygon(0 0, 0 0, 0 0)'>{}</p>",
+    "opacity-of-opacity": "<div style='opacity:.3'><p style='opacity:.3'>{}</p></div>",
+    "transparent-fill-inherited": "<div style='-webkit-text-fill-color:transparent'><p style='color:red'>{}</p></div>",
+    "calculated": "<p style='font-size:calc(0px)'>{}</p>",
+    "zoomed": "<p style='zoom:.01'>{}</p>",
+    "scaled-small": "<p style='transform:scale(.001)'>{}</p>",
+    "indented-out-of-box": "<p style='text-indent:100%;white-space:nowrap;overflow:hidden'>{}</p>",
     "clip-path-circle": "<p style='clip-path:circle(0)'>{}</p>",
     "template": "<template>{}</template>",
     "svg": "<svg><text>{}</text></svg>",
@@ -160,6 +167,9 @@ HIDING = {
     "sheet-specific": "<style>#x{display:none}p{display:block}</style><p id=x>{}</p>",
     "sheet-escaped": "<style>.\\78 {display:none}</style><p class=x>{}</p>",
     "sheet-in-body": "<p>a<style>.x{display:none}</style></p><p class=x>{}</p>",
+    "sheet-behind": "<p class=x>{}</p><style>.x{display:none}</style>",
+    "sheet-root": "<style>:root .x{display:none}</style><p class=x>{}</p>",
+    "sheet-body": "<style>html > body .x{display:none}</style><p class=x>{}</p>",
     "sheet-import-before": "<style>@import url(x);.x{display:none}</style><p class=x>{}</p>",
     "end-tag-in-cell": "<div style='display:none'><table><tr><td></div>{}</td></tr></table></div>",
     "end-tag-across": "<b><div style='display:none'></b>{}</div>",
@@ -226,9 +236,19 @@ def test_what_only_looks_hidden_is_shown(source: str) -> None:
     assert HID in shown(source.replace("{}", HID))
 
 
+def test_what_counts_for_the_whole_document_may_stand_at_its_end() -> None:
+    """Browsers hide what was there already when a style sheet, or another tag for the body, says so."""
+    assert shown("<p>a<body style='display:none'>b") == ""
+    assert shown("<p>a<style>body{color:white}</style>") == ""
+    assert shown("<a href=b>a</a><base href='https://x.test/'>") == "a <https://x.test/b>"
+    assert shown("<html class=x><body class=y><style>.x .y b{display:none}</style>a<b>b</b></body></html>c") == "ac"
+
+
 def test_hidden_text_is_counted_and_what_is_not_followed_is_told_of() -> None:
     assert render("<p hidden>ab c</p>d", MOST).hidden == 3
     assert render("<style>p[x]{display:none}</style><p>a", MOST).uncertain
+    assert render("<style>.a{.b{display:none}}</style><p>a", MOST).uncertain
+    assert render("<p style='--x:none;display:var(--x)'>a", MOST).uncertain
     assert not render("<style>a:hover{color:white} p[x]{color:red}</style><p>a", MOST).uncertain
 
 

@@ -91,6 +91,7 @@ _CELLS = ("td", "th", "caption")
 _SECTIONS = ("tbody", "thead", "tfoot")
 _ENDS = {"dt": ("dt", "dd"), "dd": ("dt", "dd"), "a": ("a",), "option": ("option",)}  # what ends where they begin
 _IN_TABLES = frozenset(("tr", "table", *_CELLS, *_SECTIONS))
+_OUTER = ("html", "head", "body")  # whatever comes behind their end is in them, too
 _SCOPES = frozenset(
     ("table", "object", "marquee", "button", "template", *_CELLS)
 )  # an end tag in them ends nothing around them
@@ -158,6 +159,8 @@ class Tree:
 
     def end(self, name: str) -> None:
         """Close what an end tag ends, if anything."""
+        if name in _OUTER:
+            return
         if name in _IN_TABLES:
             self._end_in_table(name)
         elif name in BLOCKS or name in _SCOPES:
