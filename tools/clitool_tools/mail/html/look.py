@@ -44,6 +44,8 @@ RELEVANT = frozenset(
         "margin-left",
         "margin-top",
         "text-indent",
+        "letter-spacing",
+        "zoom",
         "clip",
         "clip-path",
         "transform",
@@ -84,14 +86,16 @@ class Look:
         is_preformatted: white space counts.
     """
 
-    __slots__ = ("_background", "_color", "_font", "_is_invisible", "is_gone", "is_preformatted")
+    __slots__ = ("_background", "_color", "_fill", "_font", "_is_invisible", "_opacity", "is_gone", "is_preformatted")
 
     def __init__(self) -> None:
         """Begin with black letters on white."""
         self.is_gone = self.is_preformatted = self._is_invisible = False
         self._color: Color | None = (0, 0, 0, 1.0)
+        self._fill: Color | None = None  # instead of the colour, if it is set
         self._background: Color | None = (255, 255, 255, 1.0)
         self._font = 16.0
+        self._opacity = 1.0
 
     @property
     def hides(self) -> bool:
@@ -99,11 +103,12 @@ class Look:
         return self.is_gone or self._is_invisible or self._font < _SMALLEST_FONT or self._is_unreadable()
 
     def _is_unreadable(self) -> bool:
-        if self._color is None:
+        letters = self._fill or self._color
+        if letters is None:
             return False
-        if self._color[3] < _FAINTEST:
+        if letters[3] * self._opacity < _FAINTEST:
             return True
-        pairs = zip(self._color[:3], (self._background or ())[:3], strict=False)
+        pairs = zip(letters[:3], (self._background or ())[:3], strict=False)
         distances = [abs(one - two) for one, two in pairs]
         return bool(distances) and max(distances) <= _NEAREST
 
@@ -145,6 +150,7 @@ class Look:
             self._is_invisible = said["visibility"] in ("hidden", "collapse")
         if said.get("white-space", "inherit") != "inherit":
             self.is_preformatted = said["white-space"].startswith(("pre", "break-spaces"))
+        self._opacity *= _opacity(said)
         self.is_gone |= _is_removed(said) or is_elsewhere(said, self._font) or is_cut(said, self._font)
 
     def _take_font(self, said: Mapping[str, str]) -> None:
@@ -161,10 +167,10 @@ class Look:
             self._font = 16.0
 
     def _take_colors(self, said: Mapping[str, str]) -> None:
-        for name in ("color", "-webkit-text-fill-color"):
-            value = said.get(name, "inherit")
-            if value not in ("inherit", "currentcolor", ""):
-                self._color = color(value)
+        if said.get("color", "inherit") not in ("inherit", "currentcolor", ""):
+            self._color = color(said["color"])
+        if said.get("-webkit-text-fill-color", "inherit") != "inherit":
+            self._fill = color(said["-webkit-text-fill-color"])
         if "background-image" in said and said["background-image"] != "none":
             self._background = None
         for name in ("background", "background-color"):
@@ -191,10 +197,10 @@ def _old_color(value: str) -> Color | None:
 
 
 def _is_removed(said: Mapping[str, str]) -> bool:
+    return said.get("display") == "none" or said.get("content-visibility") == "hidden"
+
+
+def _opacity(said: Mapping[str, str]) -> float:
     filtered = re.search(r"opacity\(([^)]*)", said.get("filter", ""))
-    opacities = (number(said.get("opacity", "")), number(filtered[1].strip()) if filtered else None)
-    return (
-        said.get("display") == "none"
-        or said.get("content-visibility") == "hidden"
-        or any(opacity is not None and opacity < _FAINTEST for opacity in opacities)
-    )
+    found = (number(said.get("opacity", "")), number(filtered[1].strip()) if filtered else None)
+    return min((min(max(each, 0.0), 1.0) for each in found if each is not None), default=1.0)

@@ -117,6 +117,10 @@ class Sheet:
             merge(merged, said)
         return merged
 
+    def note(self, said: Declarations) -> None:
+        """Note that these count for an element; what they hide by variables is not followed."""
+        self.incomplete |= any("var(" in value for name, value in said.items() if name in self._relevant)
+
     def _add(self, text: str, depth: int) -> None:
         for prelude, body in _blocks(text):
             if not prelude.startswith("@"):
@@ -126,6 +130,7 @@ class Sheet:
 
     def _add_rule(self, prelude: str, body: str) -> None:
         said = {key: value for key, value in declarations(body).items() if key in self._relevant}
+        self.incomplete |= "{" in body  # rules within rules
         for text in prelude.split(",") if said else ():
             self._count += 1
             selector = _selector(text) if self._count <= _MOST_RULES else None
@@ -201,7 +206,7 @@ def _query_applies(query: str) -> bool:
 
 def _selector(text: str) -> _Selector | None:
     steps: list[tuple[str, frozenset[str]]] = []
-    for part in reversed(_unescape_selector(text).replace(">", " ").split()):
+    for part in reversed(_unescape_selector(text).replace(">", " ").replace(":root", "html").split()):
         if len(steps) == _MOST_STEPS:
             return None
         match = _SIMPLE.fullmatch(part)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from clitool_tools.mail.html.document import Document
 from clitool_tools.mail.html.lines import Lines
 from clitool_tools.mail.html.links import is_misleading, link_target, says
-from clitool_tools.mail.html.look import RELEVANT, Look
-from clitool_tools.mail.html.sheet import Sheet, declarations, merge
-from clitool_tools.mail.html.tokens import Tag, tokens
+from clitool_tools.mail.html.look import Look
+from clitool_tools.mail.html.sheet import declarations, merge
 from clitool_tools.mail.html.tree import BLOCKS, VOID, Open, Tree
 from clitool_tools.mail.invisible import visible_line, visible_text
 
@@ -14,10 +14,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from clitool_tools.mail.html.tokens import Tag
     from clitool_tools.mail.invisible import Removed
 
 _LONGEST_ALTERNATIVE = 300
-_MOST_TOKENS = 200_000  # tags and texts; a document of two megabytes that people write has a tenth
 _APART = frozenset(
     (
         "p",
@@ -71,29 +71,31 @@ def render(source: str, most: int, removed: Removed | None = None) -> Rendered:
         removed: counts invisible characters.
     """
     rendered = Rendered()
-    renderer = _Renderer(rendered, removed)
-    for number, token in enumerate(tokens(source)):
-        if renderer.size > most or number > _MOST_TOKENS:
+    document = Document(source)
+    renderer = _Renderer(document, rendered, removed)
+    for token in document.tokens:
+        if renderer.size > most:
             rendered.truncated = True
             break
         renderer.take(token)
     text = renderer.result()
     rendered.text = text[:most]
-    rendered.truncated |= len(text) > most
+    rendered.truncated |= document.truncated or len(text) > most
+    rendered.uncertain = document.sheet.incomplete
     return rendered
 
 
 class _Renderer:
     """Goes through a document once."""
 
-    def __init__(self, rendered: Rendered, removed: Removed | None) -> None:
+    def __init__(self, document: Document, rendered: Rendered, removed: Removed | None) -> None:
+        self._document = document
         self._rendered = rendered
         self._removed = removed
         self._lines = Lines()
         self._tree = Tree(self._finish)
-        self._sheet = Sheet(RELEVANT, lambda said: Look().inside("div", {}, said).hides)
-        self._page = Look()
-        self._base = self._media = ""
+        for tag in document.outer.values():
+            self._open(tag, self._tree.stack[-1].look if self._tree.stack else Look())
 
     @property
     def size(self) -> int:
@@ -103,60 +105,48 @@ class _Renderer:
     def result(self) -> str:
         """Return the text, once the document has ended."""
         self._tree.close_all()
-        self._rendered.uncertain = self._sheet.incomplete
         return self._lines.text()
 
     def take(self, token: str | Tag) -> None:
         """Take the next text or tag."""
         if isinstance(token, str):
             self._text(token)
-        elif token.is_end:
-            self._end(token.name)
-        else:
+        elif not token.is_end:
             self._start(token)
+        elif token.name == "br":
+            self._lines.line_break()
+        else:
+            self._tree.end(token.name)
 
     def _text(self, text: str) -> None:
-        element = self._tree.stack[-1] if self._tree.stack else None
-        if element and element.name in _NEVER_TEXT:
-            if element.name == "style":
-                self._sheet.add(text, self._media)
+        element = self._tree.stack[-1]
+        if element.name in _NEVER_TEXT:
             return
-        look = element.look if element else self._page
         text = visible_text(text, self._removed)
-        if look.hides:
+        if element.look.hides:
             self._rendered.hidden += len("".join(text.split()))
         else:
-            self._lines.write(text, preformatted=look.is_preformatted)
-
-    def _end(self, name: str) -> None:
-        if name == "br":
-            self._lines.line_break()
-        elif name not in ("html", "head", "body"):
-            self._tree.end(name)
+            self._lines.write(text, preformatted=element.look.is_preformatted)
 
     def _start(self, tag: Tag) -> None:
-        name, attributes = tag.name, tag.attributes
-        if name == "base":
-            self._base = self._base or attributes.get("href", "")
-        elif name == "style":
-            self._media = attributes.get("media", "")
-        if name == "head" or (name in ("html", "body") and self._tree.nearest(name)) or not self._tree.fits(name):
-            return
-        element = Open(tag, self._tree.stack[-1].look if self._tree.stack else self._page)
-        self._style(element, attributes)
-        if name in VOID:
+        if tag.name != "head" and self._tree.fits(tag.name):
+            self._open(tag, self._tree.stack[-1].look)
+
+    def _open(self, tag: Tag, around: Look) -> None:
+        element = Open(tag, around)
+        said = self._document.sheet.declarations(element, self._tree.stack)
+        if "style" in tag.attributes:
+            merge(said, declarations(tag.attributes["style"]))
+        if said:
+            self._document.sheet.note(said)
+        element.look = around.inside(tag.name, tag.attributes, said)
+        if tag.name in VOID:
             if not element.look.hides:
-                self._void(name, attributes)
+                self._void(tag.name, tag.attributes)
             return
         if not element.look.is_gone:
-            self._begin(element, attributes)
+            self._begin(element, tag.attributes)
         self._tree.push(element)
-
-    def _style(self, element: Open, attributes: Mapping[str, str]) -> None:
-        said = self._sheet.declarations(element, self._tree.stack)
-        if "style" in attributes:
-            merge(said, declarations(attributes["style"]))
-        element.look = element.look.inside(element.name, attributes, said)
 
     def _void(self, name: str, attributes: Mapping[str, str]) -> None:
         if name == "br":
@@ -169,7 +159,7 @@ class _Renderer:
             alternative = visible_line(attributes.get("alt", ""), self._removed)[:_LONGEST_ALTERNATIVE]
             if alternative:
                 self._lines.write(f"[image: {alternative}]")
-            target = link_target(attributes.get("href", ""), self._base) if name == "area" else ""
+            target = link_target(attributes.get("href", ""), self._document.base) if name == "area" else ""
             if target:
                 self._lines.write(f" <{target}>")
 
@@ -191,7 +181,7 @@ class _Renderer:
         elif name == "li":
             self._begin_item(element)
         elif name == "a":
-            element.target = link_target(attributes.get("href", ""), self._base)
+            element.target = link_target(attributes.get("href", ""), self._document.base)
             lines.link = [] if element.target else None
 
     def _begin_item(self, element: Open) -> None:

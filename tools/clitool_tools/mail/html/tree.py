@@ -91,7 +91,11 @@ _CELLS = ("td", "th", "caption")
 _SECTIONS = ("tbody", "thead", "tfoot")
 _ENDS = {"dt": ("dt", "dd"), "dd": ("dt", "dd"), "a": ("a",), "option": ("option",)}  # what ends where they begin
 _IN_TABLES = frozenset(("tr", "table", *_CELLS, *_SECTIONS))
-_SCOPES = frozenset(("table", "object", "marquee", "button", *_CELLS))  # an end tag in them ends nothing around them
+_OUTER = ("html", "head", "body")  # whatever comes behind their end is in them, too
+_SCOPES = frozenset(
+    ("table", "object", "marquee", "button", "template", *_CELLS)
+)  # an end tag in them ends nothing around them
+_LIGHT = ("option", "optgroup")  # blocks that end with whatever is around them
 _MOST_SEARCHED = 100  # open elements, for the one that an end tag means
 
 
@@ -155,6 +159,8 @@ class Tree:
 
     def end(self, name: str) -> None:
         """Close what an end tag ends, if anything."""
+        if name in _OUTER:
+            return
         if name in _IN_TABLES:
             self._end_in_table(name)
         elif name in BLOCKS or name in _SCOPES:
@@ -192,7 +198,7 @@ class Tree:
             found = self.stack[-place].name
             if found == name:
                 return self._close_if_open(name)
-            if found in BLOCKS:
+            if found in BLOCKS and found not in _LIGHT:
                 return None  # the block goes on, and so does what was around it
         return None
 

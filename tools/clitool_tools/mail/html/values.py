@@ -46,7 +46,7 @@ _COLORS = {
 
 def number(value: str) -> float | None:
     """Return a number, or a percentage as a fraction."""
-    match = _LENGTH.fullmatch(value)
+    match = _LENGTH.fullmatch(_calculated(value))
     if match is None or match[2] not in ("", "%"):
         return None
     return float(match[1]) / (100 if match[2] else 1)
@@ -59,7 +59,7 @@ def pixels(value: str, font: float = 16.0) -> float | None:
         value: ``-9999px``, ``1.5em``, ``0``.
         font: size of the letters, which ``em`` and ``%`` count in.
     """
-    match = _LENGTH.fullmatch(value)
+    match = _LENGTH.fullmatch(_calculated(value))
     if match is None:
         return None
     size, unit = float(match[1]), match[2]
@@ -68,6 +68,11 @@ def pixels(value: str, font: float = 16.0) -> float | None:
     if unit in _VIEWPORT:
         return size * _PIXELS_OF_VIEWPORT
     return size * _PIXELS[unit] if unit in _PIXELS else None
+
+
+def _calculated(value: str) -> str:
+    """Return the only operand of ``calc(…)``; anything else as it is."""
+    return value[5:-1].strip() if value.startswith("calc(") and value.endswith(")") else value
 
 
 def lengths(value: str) -> list[float]:

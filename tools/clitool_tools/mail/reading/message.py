@@ -97,6 +97,8 @@ class Reading:
 
     def _text(self, choice: Choice, fetched: Mapping[str, bytes]) -> str | None:
         text = self._joined(choice, fetched)
+        if text is None:
+            self._note(["it has no HTML version" if self._wanted == HTML else "it has no text"])
         if self._wanted == TEXT and not (text or "").strip() and HTML in choice.formats:
             other = Choice(choice.root, HTML)
             self._plan(other)

@@ -78,16 +78,23 @@ class Remote:
         return self._fall_back().fetch(sections)
 
     def _ask(self) -> Message:
+        found = self._fetched(*_ITEMS, b"BODYSTRUCTURE")
+        if found is None:  # or its structure is one that nobody can read
+            found = self._fetched(*_ITEMS)
+        if found is None:
+            message = f"there is no message {self._uid} in this folder; list the folder again"
+            raise ExecutionError(message, "not_found")
+        return found
+
+    def _fetched(self, *items: bytes) -> Message | None:
+        """Return what the server gives of the message; None if that is nothing, or nothing that makes sense."""
         try:
-            found = self._session.fetch((self._uid,), *_ITEMS, b"BODYSTRUCTURE", keep=HEADER_BYTES)
+            found = self._session.fetch((self._uid,), *items, keep=HEADER_BYTES).get(self._uid)
         except ExecutionError as error:
             if error.reason != "mail":
                 raise
-            found = self._session.fetch((self._uid,), *_ITEMS, keep=HEADER_BYTES)
-        if self._uid not in found or not found[self._uid].items.keys() - {b"UID"}:
-            message = f"there is no message {self._uid} in this folder; list the folder again"
-            raise ExecutionError(message, "not_found")
-        return found[self._uid]
+            return None
+        return found if found and found.items.keys() - {b"UID"} else None
 
     def _fall_back(self) -> Whole:
         """Return the message as we take it apart ourselves."""
