@@ -233,7 +233,7 @@ MESSAGE = b'("message" "rfc822" NIL NIL NIL "7bit" 500 ("date" "s" NIL NIL NIL N
         pytest.param(
             b'("image" "jpeg" NIL NIL NIL "base64" 9 NIL ("inline" NIL))', ["1 image/jpeg attachment"], id="photograph"
         ),
-        pytest.param(b"(NIL NIL NIL)", ["1 application/octet-stream attachment"], id="no type"),
+        pytest.param(b"(NIL NIL NIL)", ["1 text/plain"], id="no type, which is plain text by RFC 2045"),
         pytest.param(b'(("text" "plain"))', ["1 text/plain"], id="nearly everything left out"),
         pytest.param(
             b'("application" "pdf" NIL NIL NIL "base64" 9 ("attachment" ("filename" "a.pdf")))',
