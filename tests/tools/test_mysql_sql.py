@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -324,6 +325,31 @@ def test_rows_stop_at_the_size_that_the_client_may_have(mighty: Mighty, monkeypa
     answer = mighty.call("sql", sql=f"SELECT REPEAT('a', 100) AS z FROM {NUMBERS} a, {NUMBERS} b")
 
     assert (len(answer["rows"]), answer["truncated"]) == (9, True)
+
+
+@pytest.mark.parametrize(
+    "size",
+    [
+        pytest.param("1000000", id="all of them"),
+        pytest.param("IF(a.n > 3, 1000000, 1)", id="behind short ones"),
+    ],
+)
+def test_long_rows_beyond_that_size_are_not_read_into_memory(
+    mighty: Mighty, monkeypatch: pytest.MonkeyPatch, size: str
+) -> None:
+    monkeypatch.setitem(mighty.settings, "max_bytes", 2000)
+    monkeypatch.setitem(mighty.settings, "max_rows", 1000)
+    mighty.call("sql", sql="SELECT 1")  # so that everything is imported
+    tracemalloc.start()
+    try:
+        answer = mighty.call("sql", sql=f"SELECT REPEAT('a', {size}) AS z FROM {NUMBERS} a, {NUMBERS} b, {NUMBERS} c",
+                             limit=1000)  # fmt: skip
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert answer["truncated"]
+    assert peak < 15_000_000
 
 
 def test_a_view_is_a_grant_of_its_own(mighty: Mighty, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from mysql.connector.connection import MySQLConnection
 from mysql.connector.constants import ClientFlag
 from mysql.connector.network import MySQLTCPSocket
 from mysql.connector.protocol import MySQLProtocol
-from mysql.connector.utils import read_lc_string
+from mysql.connector.utils import read_lc_string, read_lc_string_list
 
 from clitool_tools.database.mysql.clock import ClockedSocket, dial
 from clitool_tools.database.mysql.driver import DriverError, Field, Reply
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any, NoReturn
 
+    from mysql.connector.network import MySQLSocket
+
     from clitool_tools.database.mysql.address import Address
     from clitool_tools.database.mysql.clock import Clock
     from clitool_tools.database.mysql.driver import Row
@@ -35,9 +37,11 @@ if TYPE_CHECKING:
 _NATIVE = "mysql_native_password"
 _METHODS = (_NATIVE, "caching_sha2_password", "sha256_password")
 _PIECE = b"\xff\xff\xff"  # the length of a packet that goes on in the next one: 16 MB
+_END, _SHORT = b"\xfe", 9  # how the packet begins that ends a result, and what its length is less than
 _PIECES = 4  # of one row: 64 MB, the most that an answer may have
 _COLUMNS = 4096  # that a table or result can have
 _BATCH = 200  # rows to take from the connector at once
+_ENOUGH = 1_000_000  # bytes of such rows, with which a batch ends early
 _CLIENT = 2000  # from here on, numbers are the connector's own
 _GONE = (2006, 2013, 2055)  # that the conversation ended
 _FLAGS = [
@@ -250,7 +254,32 @@ class _Authenticator(MySQLAuthenticator):
 
 
 class _Protocol(MySQLProtocol):
-    """Keeps of a column what the connector drops, and makes room for no more columns than there can be."""
+    """Keeps of a column what the connector drops, and makes room for no more columns and rows than are wanted."""
+
+    def read_text_result(
+        self,
+        sock: MySQLSocket,
+        version: tuple[int, ...],  # noqa: ARG002 - the connector's interface
+        count: int = 1,
+        read_timeout: int | None = None,
+    ) -> Any:  # noqa: ANN401 - the connector's own types
+        """Return rows, and what ends the result if that came; fewer rows than asked for where they are long."""
+        rows: list[Row] = []
+        size = 0
+        while len(rows) < count and size < _ENOUGH:
+            packet = sock.recv(read_timeout)
+            data = bytes(packet[4:])
+            while packet.startswith(_PIECE):
+                packet = sock.recv(read_timeout)
+                data += packet[4:]
+            if data[:1] == _END and len(data) < _SHORT:
+                return rows, self.parse_eof(bytes(packet))
+            row = read_lc_string_list(data)
+            if row is None:
+                raise errors.get_exception(bytes(packet))
+            rows.append(row)
+            size += len(data)
+        return rows, None
 
     @staticmethod
     def parse_column_count(packet: bytes) -> int | None:
