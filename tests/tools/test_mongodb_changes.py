@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -225,6 +226,28 @@ def test_two_fields_in_one_array_identify_no_row(mongo_shop: Mongo) -> None:
         mongo_shop.reason("update", table="things", where=both, values={"x": 1}, max_affected=1) == "too_many_affected"
     )
     assert mongo_shop.call("update", table="things", where=both, values={"x": 1}) == {"affected": 2, "dry_run": False}
+
+
+def test_an_index_that_is_being_built_identifies_no_row_yet(mongo_shop: Mongo) -> None:
+    """Until it is ready there may be two documents of one key; a change by it must not take one of them by chance."""
+    orders, total = mongo_shop.collection("orders"), {"total": 3}
+    with mongo_shop.server.owner() as owner, ThreadPoolExecutor(1) as pool:
+        hang = owner.admin.command("configureFailPoint", "hangAfterStartingIndexBuild", mode="alwaysOn")
+        try:
+            pool.submit(orders.create_index, "total", unique=True)
+            owner.admin.command(
+                "waitForFailPoint", "hangAfterStartingIndexBuild", timesEntered=hang["count"] + 1, maxTimeMS=20_000
+            )
+            orders.insert_one({"_id": 4, **total})
+
+            assert mongo_shop.call("update", table="orders", where=total, values={"x": 1})["affected"] == 2
+            assert mongo_shop.reason("upsert", table="orders", key="total", rows=[total]) == "key_not_unique"
+            names = [index["name"] for index in mongo_shop.call("describe", table="orders")["indexes"]]
+        finally:
+            owner.admin.command("configureFailPoint", "hangAfterStartingIndexBuild", mode="off")
+
+    assert names == ["_id_"]
+    assert orders.count_documents({"x": 1}) == 2
 
 
 def test_the_same_text_in_other_case_is_another_key_but_under_a_collation(mongo_shop: Mongo) -> None:

@@ -64,8 +64,12 @@ def _is_plain(index: Mapping[str, Any]) -> bool:
 
 
 def indexes(session: Session, table: MongoTable) -> list[Mapping[str, Any]] | None:
-    """Return the indexes as the server describes them, or None if the account may not list them."""
-    return _definitions(session, {"listIndexes": table.name})
+    """Return the indexes as the server describes them, or None if the account may not list them.
+
+    Those that are still being built are left out: until then, a unique one keeps nothing unique.
+    """
+    found = _definitions(session, {"listIndexes": table.name, "includeBuildUUIDs": True})
+    return None if found is None else [index for index in found if "buildUUID" not in index]
 
 
 def options(session: Session, table: MongoTable) -> Mapping[str, Any] | None:
