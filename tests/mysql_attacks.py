@@ -253,6 +253,10 @@ ATTACKS: list[tuple[str, str, str]] = [
     ("43 concatenation", "SELECT GROUP_CONCAT(id ORDER BY (SELECT k FROM secret) SEPARATOR ',') FROM orders", TABLE),
     ("43 full text", "SELECT MATCH(name) AGAINST ((SELECT k FROM secret)) FROM customers", SYNTAX),
     ("43 values", "SELECT * FROM (VALUES ((SELECT k FROM secret))) v", TABLE),
+    ("43 values in an order", "VALUES (1), (2) ORDER BY (SELECT k FROM secret)", TABLE),
+    ("43 values in a union", "VALUES (1) UNION VALUES ((SELECT k FROM secret))", TABLE),
+    ("43 values in place of a table", "SELECT * FROM VALUES (1), secret", SYNTAX),
+    ("43 limit of a concatenation", "SELECT GROUP_CONCAT(id LIMIT 1, (SELECT id FROM secret)) FROM orders", TABLE),
     ("43 JSON table", "SELECT * FROM JSON_TABLE((SELECT k FROM secret), '$' COLUMNS (x INT PATH '$')) t", TABLE),
     ("43 behind a JSON table", "SELECT * FROM JSON_TABLE('[]', '$' COLUMNS (x INT PATH '$')) t, secret", TABLE),
     ("union", "SELECT name FROM customers UNION SELECT k FROM secret", TABLE),
@@ -470,6 +474,10 @@ ACCEPTED: list[tuple[str, str]] = [
     ("(SELECT id FROM orders ORDER BY id LIMIT 1)", "orders"),
     ("SELECT id FROM orders INTERSECT SELECT id FROM customers", "customers orders"),
     ("SELECT id FROM orders EXCEPT SELECT id FROM customers", "customers orders"),
+    ("VALUES (1, 2), (3, 4)", ""),
+    ("VALUES (2), (1) ORDER BY 1 LIMIT 1", ""),
+    ("SELECT 1 UNION VALUES (2)", ""),
+    ("WITH x (a) AS (VALUES (1), (2)) SELECT a FROM x", ""),
     # Expressions.
     ("SELECT _utf8mb4'a' x, N'x', x'4142', 0xFF, b'101', 0b11, 1e5, .5, 1., 1.5E-3, -1, +2, ~1, !0, NOT 1", ""),
     ("SELECT _gbk'\u20ac\\' UNION SELECT k FROM secret -- '", ""),
@@ -498,7 +506,9 @@ ACCEPTED: list[tuple[str, str]] = [
         "orders",
     ),
     ("SELECT POSITION('a' IN 'ba'), CHAR(77, 121 USING utf8mb4), GET_FORMAT(DATE, 'EUR')", ""),
+    ("SELECT CHR(65), AES_DECRYPT(AES_ENCRYPT('a', 'key'), 'key'), IS_IPV4_MAPPED('::ffff:10.0.0.1')", ""),
     # Groups and windows.
+    ("SELECT GROUP_CONCAT(id ORDER BY id LIMIT 1), GROUP_CONCAT(id ORDER BY id LIMIT 1, 2) FROM orders", "orders"),
     (
         "SELECT customer_id, COUNT(*) n FROM orders GROUP BY customer_id HAVING n > 1 ORDER BY n DESC LIMIT 9 OFFSET 0",
         "orders",

@@ -27,14 +27,15 @@ abs acos asin atan atan2 ceil ceiling conv cos cot crc32 degrees exp floor ln lo
 rand round sign sin sqrt tan truncate
 """
 _TEXT = """
-ascii bin bit_length char char_length character_length charset collation concat concat_ws elt export_set field
+ascii bin bit_length char char_length character_length charset chr collation concat concat_ws elt export_set field
 find_in_set format hex insert instr lcase left length locate lower lpad ltrim make_set match mid natural_sort_key oct
 octet_length ord position quote regexp_instr regexp_like regexp_replace regexp_substr repeat replace reverse right rpad
 rtrim sformat soundex space strcmp substr substring substring_index trim ucase upper
 """
 _BYTES = """
-bin_to_uuid bit_count compress from_base64 inet6_aton inet6_ntoa inet_aton inet_ntoa is_ipv4 is_ipv6 is_uuid md5
-random_bytes sha sha1 sha2 to_base64 uncompress uncompressed_length unhex uuid uuid_to_bin
+aes_decrypt aes_encrypt bin_to_uuid bit_count compress from_base64 inet6_aton inet6_ntoa inet_aton inet_ntoa is_ipv4
+is_ipv4_compat is_ipv4_mapped is_ipv6 is_uuid md5 random_bytes sha sha1 sha2 to_base64 uncompress uncompressed_length
+unhex uuid uuid_to_bin
 """
 _TIMES = """
 add_months adddate addtime convert_tz curdate current_date current_time current_timestamp curtime date date_add

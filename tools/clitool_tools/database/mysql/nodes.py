@@ -51,7 +51,7 @@ PARTS: dict[str, frozenset[str]] = {
         "Intersect": _SET,
         "Join": "this on using side kind method",
         "Lateral": "this alias",
-        "Limit": "expression",
+        "Limit": "this expression offset",
         "Offset": "expression",
         "Placeholder": "",
         "Select": "with_ expressions distinct operation_modifiers from_ joins where group having windows order limit"
@@ -61,7 +61,7 @@ PARTS: dict[str, frozenset[str]] = {
         "Table": "this db catalog alias hints joins",
         "TableAlias": "this columns",
         "Union": _SET,
-        "Values": "expressions alias",
+        "Values": "expressions alias order limit offset",
         "With": "expressions recursive",
     }.items()
 }

@@ -131,9 +131,11 @@ class _Walk:
         elif self.states[-1] == _TABLE:
             raise self._unclear(self._tokens[position])
 
-    def _query(self, _: int) -> None:
-        """Begin a query of another kind in place of a table: WITH, or VALUES."""
+    def _query(self, position: int) -> None:
+        """Begin a query of another kind in place of a table, in parentheses: WITH, or VALUES."""
         if self.states[-1] == _TABLE:
+            if self._text(position - 1) != "(":
+                raise self._unclear(self._tokens[position])
             self.states[-1] = _EXPRESSION
 
     def _is_for_hint(self, position: int) -> bool:

@@ -34,8 +34,9 @@ _STEPS = 5000  # of the parser, and four for each token: nested types make it tr
 
 
 class _Parser(MySQLParser):
-    """The parser with a bound on its work."""
+    """The parser with a bound on its work; VALUES is a query to it, not the function of INSERT."""
 
+    FUNC_TOKENS = MySQLParser.FUNC_TOKENS - {TokenType.VALUES}
     steps = _STEPS
 
     def _advance(self, times: int = 1) -> None:
