@@ -15,6 +15,7 @@ from clitool.family import Origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from services.certificates import Authority
 
@@ -61,6 +62,21 @@ def test_an_unencrypted_connection_to_another_machine_is_a_warning(mongo_shop: M
     assert "unencrypted" in warning.message
     assert findings(mongo_shop, probe=False, connection_string="mongodb://db.example.org/shop?tls=true") == []
     assert findings(mongo_shop, probe=False, connection_string="mongodb://%2Frun%2Fmongodb.sock/shop") == []
+
+
+def test_files_of_certificates_are_looked_at(mongo_shop: Mongo, tmp_path: Path) -> None:
+    """The file with the key must be readable, and for nobody else."""
+    key = tmp_path / "key.pem"
+    address = f"mongodb://127.0.0.1/shop?tls=true&tlsCertificateKeyFile={key}"
+
+    [missing] = findings(mongo_shop, probe=False, connection_string=address)
+    key.touch(0o644)
+    [open_] = findings(mongo_shop, probe=False, connection_string=address)
+    key.chmod(0o600)
+
+    assert (missing.level, "tlsCertificateKeyFile does not exist" in missing.message) == ("error", True)
+    assert (open_.level, "chmod o-r" in open_.message) == ("warning", True)
+    assert findings(mongo_shop, probe=False, connection_string=address) == []
 
 
 def test_the_server_is_described(mongo_shop: Mongo, open_shop: Mongo) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from clitool.errors import ClitoolError
 from clitool.family import Finding
 from clitool.tool import Deadline
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from clitool_tools.database.settings import Connection
 
 _SECONDS = 8.0
+_OTHERS_READ = 0o004
 _LOCAL = ("localhost", "127.", "[::1]", "/")
 _LOGIN = ("authSource", "authMechanism", "authMechanismProperties")
 
@@ -24,6 +27,7 @@ def inspect(connection: Connection, prefix: str, *, probe: bool) -> Iterator[Fin
     """Yield the findings; the server is asked only if `probe` is true."""
     key = prefix + "connection_string"
     yield from _encryption(connection.address, key)
+    yield from _files(connection.address, key)
     if not probe:
         return
     from clitool_tools.database.mongodb.session import Session
@@ -42,6 +46,16 @@ def inspect(connection: Connection, prefix: str, *, probe: bool) -> Iterator[Fin
 def _encryption(address: Address, key: str) -> Iterator[Finding]:
     if not address.is_encrypted and not all(host.startswith(_LOCAL) for host in address.hosts):
         yield Finding("warning", key, "passwords and rows cross the network unencrypted; add tls=true")
+
+
+def _files(address: Address, key: str) -> Iterator[Finding]:
+    paths = {name: path for name, path in address.options.items() if name.endswith("File")}
+    for name, path in paths.items():
+        if not os.access(path, os.R_OK):
+            yield Finding("error", key, f"the file of {name} does not exist or cannot be read by this user")
+    own = paths.get("tlsCertificateKeyFile")
+    if own and os.path.exists(own) and os.stat(own).st_mode & _OTHERS_READ:
+        yield Finding("warning", key, "every user of this machine can read the tlsCertificateKeyFile; run: chmod o-r")
 
 
 def _server(session: Session, key: str) -> Finding:
