@@ -264,6 +264,33 @@ def test_an_error_that_the_server_finds_is_told_without_its_words(mighty: Mighty
     assert "MariaDB" not in error["error"]
 
 
+@pytest.mark.parametrize(
+    ("sql", "offered"),
+    [
+        pytest.param("SELECT nam FROM customers", "'name'", id="plain"),
+        pytest.param(
+            "SELECT c.emial FROM customers c JOIN orders o ON o.customer_id = c.id", "'email'", id="of an alias"
+        ),
+        pytest.param("SELECT id FROM (SELECT id FROM orders ORDER BY placd) x", "'placed'", id="in a subquery"),
+        pytest.param("SELECT nme FROM v_orders", "'name'", id="of a view"),
+        pytest.param("SELECT kk FROM customers", None, id="near to a column of a table that is not allowed"),
+        pytest.param("SELECT emial FROM orders", None, id="near to a column of a table that is not read"),
+        pytest.param("SELECT nam", None, id="no table"),
+        pytest.param("SELECT x.name FROM (SELECT id FROM customers) x", None, id="out of reach"),
+        pytest.param("SELECT i FROM customers", "'id'", id="near to a column of a table whose name has other letters"),
+    ],
+)
+def test_the_nearest_column_is_offered_of_what_the_statement_may_read(
+    maria: Maria, sql: str, offered: str | None
+) -> None:
+    """What is not allowed is not told by an offer either."""
+    maria.run("ALTER TABLE secret ADD kkk INT; CREATE TABLE `Customers` (ii INT)")
+    error = maria.refusal("sql", sql=sql)
+
+    assert error["details"] == {"reason": "column_unknown", "vendor_code": 1054, "sqlstate": "42S22"}
+    assert error["error"].partition("; did you mean ")[2] == (f"{offered}?" if offered else "")
+
+
 # Six times as many rows with each step; MariaDB ends a recursion after a thousand steps of its own accord.
 ENDLESS = "WITH RECURSIVE r AS (SELECT 1 n UNION ALL SELECT r.n + t.n FROM r, {} t)"
 NUMBERS = "(SELECT 1 n UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5 UNION SELECT 6)"

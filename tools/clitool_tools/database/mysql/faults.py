@@ -40,6 +40,14 @@ _UNREACHABLE = {
 }
 
 
+class UnknownColumn(InvalidParams):
+    """A statement has a column that none of its tables has; `name` is how the server says it, perhaps ``t.c``."""
+
+    def __init__(self, message: str, reason: str, name: str, **details: object) -> None:
+        super().__init__(message, reason, **details)
+        self.name = name
+
+
 def translated(error: DriverError, timeout: float, row: int | None = None) -> ClitoolError:
     """Return what to raise for an error during a statement.
 
@@ -103,6 +111,8 @@ def _made(sentence: str, reason: str, error: DriverError, row: int | None = None
     if row is not None:
         details["row"] = row
         sentence = f"rows[{row}]: {sentence}"
+    if reason == "column_unknown":
+        return UnknownColumn(sentence, reason, _name(error.code, error.text), **details)
     kind = InvalidParams if REASONS[reason][0] == InvalidParams.code else ExecutionError
     return kind(sentence, reason, **details)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from clitool.errors import ClitoolError, DriverMissing, ExecutionError, InvalidParams
 from clitool_tools.database.engine import Statement
 from clitool_tools.database.mysql import fold, functions, schema
+from clitool_tools.database.mysql.faults import UnknownColumn
 from clitool_tools.database.mysql.parameters import bind
 from clitool_tools.database.mysql.screening import screen
 from clitool_tools.database.mysql.values import readers
@@ -16,7 +17,7 @@ from clitool_tools.database.names import hint, listed, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
+    from collections.abc import Collection, Generator, Mapping, Sequence
     from typing import Any
 
     from clitool_tools.database.mysql.lexer import Source
@@ -39,9 +40,8 @@ def admit(session: Session, connection: Connection, sql: str, params: Params) ->
     text = bind(source, params, found.names)
     session.read()
     functions.check_shadowed(session, source)
-    return Statement(
-        _reached(session, connection, source, found.tables), _rows(session, text, has_names=bool(found.names))
-    )
+    reached = _reached(session, connection, source, found.tables)
+    return Statement(reached, _rows(session, text, reached, has_names=bool(found.names)))
 
 
 def judge(source: Source) -> Reading:
@@ -89,10 +89,15 @@ def _reached(session: Session, connection: Connection, source: Source, found: Se
     return reached
 
 
-def _rows(session: Session, text: str, *, has_names: bool) -> Generator[Sequence[Any], None, None]:
+def _rows(
+    session: Session, text: str, tables: Collection[str], *, has_names: bool
+) -> Generator[Sequence[Any], None, None]:
     """Yield the list of column names, then the rows."""
     session.read()  # again, if the connection was lost meanwhile
-    result = _run(session, text, has_names=has_names)
+    try:
+        result = _run(session, text, has_names=has_names)
+    except UnknownColumn as error:
+        raise _with_nearest(session, tables, error) from error
     try:
         yield [field.name for field in result.fields]
         reads = readers(result.fields)
@@ -115,6 +120,14 @@ def _run(session: Session, text: str, *, has_names: bool) -> Result:
             error.reason,
             **error.details,
         ) from error
+
+
+def _with_nearest(session: Session, tables: Collection[str], error: UnknownColumn) -> InvalidParams:
+    """Return the error with the nearest column of the tables that the statement reads, which are all allowed."""
+    known = schema.columns(session, tables) if tables else []
+    name = error.name.rpartition(".")[2]
+    offer = "" if name in known else hint(name, known)  # it may be there, but out of reach
+    return InvalidParams(f"{error}{offer}", error.reason, **error.details)
 
 
 def _forbidden(connection: Connection, source: Source, reference: Reference) -> ClitoolError:
