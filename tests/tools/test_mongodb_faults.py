@@ -10,8 +10,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from clitool_tools.database import family
 from clitool_tools.database.engine import Selection
 from clitool_tools.database.mongodb.faults import Faults, unusable
+from clitool_tools.database.mongodb.session import Session
+from mariadb_world import hidden
 from mongo_world import PASSWORD, Mongo
 from pymongo.errors import AutoReconnect, ConfigurationError, OperationFailure, ServerSelectionTimeoutError
 from services.certificates import Authority
@@ -19,6 +22,8 @@ from services.mongod import SET, Mongod
 from services.process import free_port
 
 from clitool.errors import ClitoolError
+from clitool.family import Origin
+from clitool.tool import Deadline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,6 +59,15 @@ def shop(replica_set: Mongod) -> Iterator[Mongo]:
     world.fill()
     yield world
     world.drop()
+
+
+def test_a_short_call_has_time_for_the_server_as_well_as_for_its_own_last_words() -> None:
+    """The margin before the deadline is for long calls; it could leave nothing of a short one."""
+    assert family.parse is not None
+    settings = {"type": "mongodb", "connection_string": "mongodb://127.0.0.1/d", "allowed_tables": ["t"]}
+    connection = family.parse(hidden(settings), Origin("/"))[""]
+
+    assert 0.05 < Session(connection, Deadline(0.3)).seconds < 0.25
 
 
 def with_address(world: Mongo, monkeypatch: pytest.MonkeyPatch, address: str) -> None:

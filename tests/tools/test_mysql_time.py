@@ -150,6 +150,11 @@ def test_a_server_that_does_not_answer_as_it_should_is_given_up_in_time(
     session.close()
 
 
+def test_a_short_call_has_time_for_the_server_as_well_as_for_its_own_last_words() -> None:
+    """The margin before the deadline is for long calls; it left nothing of a call of a second."""
+    assert 0.1 < towards(1, seconds=0.6).seconds < 0.5
+
+
 def test_an_address_where_nobody_listens_is_unreachable() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _SELECTION = 5.0  # seconds to find a server that answers; the driver's own 30 would be the call's end
 _MARGIN = 0.3  # seconds before the call's deadline, to say in our own words what happened
+_SHARE = 0.5  # of what is left of the call, which is the most that the margin may take of a short one
 _SHORTEST = 0.01  # seconds; to the driver, zero means no bound at all
 
 
@@ -37,7 +38,8 @@ class Session:
     @property
     def seconds(self) -> float:
         """How long a statement that starts now may take."""
-        return max(_SHORTEST, min(self.connection.timeout, self._deadline.remaining() - _MARGIN))
+        left = self._deadline.remaining()
+        return max(_SHORTEST, min(self.connection.timeout, left - min(_MARGIN, _SHARE * left)))
 
     def faults(self) -> Faults:
         """Return a context for work on the server: bounded in time, the driver's errors turned into ours."""

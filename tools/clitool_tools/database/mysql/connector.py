@@ -177,6 +177,8 @@ class _Link(MySQLTCPSocket):
             plain = dial(self._to.host, self._to.port, self._to.socket, self._clock)
         except socket.gaierror as error:
             raise DriverError("name", text=str(error)) from error
+        except TimeoutError:
+            raise
         except OSError as error:
             raise DriverError("connect", text=str(error)) from error
         self.sock = self.stream = ClockedSocket(plain, self._clock)  # type: ignore[assignment]  # all that it uses

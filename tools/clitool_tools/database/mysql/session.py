@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from clitool_tools.database.settings import Connection
 
 _MARGIN = 0.8  # seconds before the call's deadline, to stop a statement and say in our own words what happened
+_SHARE = 0.5  # of what is left of the call, which is the most that the margin may take of a short one
 _GRACE = 0.2  # seconds that the client waits longer than the server, which can stop without losing the connection
 _GLANCE = 0.005  # seconds to see whether an answer is complete
 _FAREWELL = 0.5  # seconds for what is done for the server's sake when the call is over
@@ -93,7 +94,8 @@ class Session:
     def seconds(self) -> float:
         """How long the next statement may take."""
         self._deadline.check()
-        return max(0.01, min(self._connection.timeout, self._deadline.remaining() - _MARGIN))
+        left = self._deadline.remaining()
+        return max(0.01, min(self._connection.timeout, left - min(_MARGIN, _SHARE * left)))
 
     @property
     def server(self) -> Server:
