@@ -351,6 +351,7 @@ def test_the_params_are_told_apart_by_the_sentence() -> None:
     assert str(refusal("SELECT :name", {"nam": 1})) == start + "the object has no 'name'; did you mean 'nam'?"
     assert str(refusal("SELECT :a", [1])) == start + "the statement has :a, which takes its value from an object"
     assert str(refusal("SELECT ?", {"a": 1})) == start + "the statement has ?, which takes its value from a list"
+    assert str(refusal("SELECT ?x", [1])) == "put blanks around the ? and :name of the statement"
 
 
 ARGUMENTS = {

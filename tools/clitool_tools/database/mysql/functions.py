@@ -107,9 +107,10 @@ def check(source: Source, aliases: Collection[int]) -> None:
     for before, token, after in zip([None, *source.tokens], source.tokens, source.tokens[1:], strict=False):
         if after.text != "(" or token.kind not in ("word", "name") or token.start in aliases:
             continue
-        if token.keyword in _GRAMMAR:
+        is_qualified = before is not None and before.text == "."
+        if token.keyword in _GRAMMAR and not is_qualified:
             continue
-        if token.keyword not in ALLOWED:
+        if token.keyword not in ALLOWED or is_qualified:
             raise _refused(source, token, before)
         if token.keyword in _TOUCHING and token.end != after.start:
             raise InvalidParams(
