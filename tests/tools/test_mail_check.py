@@ -28,7 +28,7 @@ def said(settings: dict[str, Any], folder: str = "/", *, probe: bool = False) ->
 @pytest.mark.parametrize(
     ("settings", "level", "key", "words"),
     [
-        pytest.param(SMTP, "warning", "allowed_recipients", "may write to nobody", id="no-list"),
+        pytest.param(SMTP, "warning", "allowed_recipients", "allowed_recipients is empty", id="no-list"),
         pytest.param({**SMTP, "allowed_recipients": []}, "warning", "allowed_recipients", "nobody", id="empty-list"),
         pytest.param({**SMTP, "allowed_recipients": "*"}, "warning", "allowed_recipients", "max_sends", id="everybody"),
         pytest.param(
@@ -45,7 +45,7 @@ def said(settings: dict[str, Any], folder: str = "/", *, probe: bool = False) ->
             "2 addresses, 1 domain, 1 domain's subdomains",
             id="list",
         ),
-        pytest.param({**SMTP, "from": None}, "warning", "from", "mail_send", id="no-from"),
+        pytest.param({**SMTP, "from": None}, "warning", "from", "from is missing", id="no-from"),
         pytest.param({**SMTP, "save_sent": "always"}, "warning", "save_sent", "imap_host", id="nowhere-to-file"),
         pytest.param({**IMAP, "allowed_recipients": "*"}, "warning", "allowed_recipients", "smtp_host", id="no-smtp"),
         pytest.param({**IMAP, "tls_ca": "/nowhere"}, "error", "tls_ca", "does not exist", id="no-authority"),

@@ -315,7 +315,7 @@ def test_a_server_that_hangs_in_the_handshake_is_given_up(tmp_path: Path) -> Non
         error = attempt(sender_to(smtp.port, tmp_path, smtp_tls="implicit"), seconds=0.3)
 
     assert error.reason == "timeout"
-    assert "TLS handshake" in str(error)
+    assert "TLS handshake; check smtp_host, smtp_port and smtp_tls" in str(error)
 
 
 @pytest.mark.parametrize(

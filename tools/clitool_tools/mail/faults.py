@@ -50,7 +50,10 @@ def _silence(endpoint: Endpoint, doing: str) -> ExecutionError:
         hint = f"if this port wants encryption from the first byte, set {protocol}_tls: implicit"
         return ExecutionError(f"{endpoint} accepts connections but sends no greeting; {hint}", "timeout")
     what = {"greeting": "sends no greeting", "encrypt": "does not finish the TLS handshake"}
-    return ExecutionError(f"{endpoint} {what.get(doing, 'does not answer in time')}", "timeout")
+    if doing in what:
+        settings = f"check {protocol}_host, {protocol}_port and {protocol}_tls"
+        return ExecutionError(f"{endpoint} {what[doing]}; {settings}", "timeout")
+    return ExecutionError(f"{endpoint} does not answer in time", "timeout")
 
 
 def _unreachable(error: OSError | EOFError, endpoint: Endpoint) -> ExecutionError:

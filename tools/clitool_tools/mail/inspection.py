@@ -41,9 +41,9 @@ def _sending(account: Account, prefix: str) -> Iterator[Finding]:
             yield Finding("warning", key, "nothing can be sent without smtp_host; mail_draft marks who is not listed")
         return
     if account.sender is None:
-        yield Finding("warning", prefix + "from", "it is missing, so mail_send and mail_draft are refused")
+        yield Finding("warning", prefix + "from", "from is missing, so mail_send and mail_draft are refused")
     if not account.recipients:
-        yield Finding("warning", key, "it is empty, so this account may write to nobody")
+        yield Finding("warning", key, "allowed_recipients is empty, so this account may write to nobody")
     elif account.recipients.everybody and account.max_sends_per_hour is None:
         yield Finding("warning", key, "this account may write to everybody; set max_sends_per_hour to bound how much")
     else:
