@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -65,6 +66,17 @@ def test_the_settings_are_judged_without_a_server(settings: dict[str, Any], leve
 
 def test_nothing_is_wrong_with_an_account_that_only_reads() -> None:
     assert said(IMAP) == []
+
+
+def test_reading_without_the_detector_of_charsets_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Texts are misread then, and no call says so."""
+    monkeypatch.setitem(sys.modules, "charset_normalizer", None)  # as if it were not installed
+
+    [(level, key, message)] = said(IMAP)
+
+    assert (level, key) == ("warning", "imap_host")
+    assert "pip install 'clitool-convention[mail]'" in message
+    assert not [line for line in said(SMTP) if "charset" in line[2]]
 
 
 def test_a_real_server_is_described(mail: MailWorld, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from clitool.errors import ExecutionError
+from clitool.errors import DriverMissing, ExecutionError
 from clitool.family import Finding
 
 TYPE_CHECKING = False
@@ -20,6 +20,7 @@ def findings(account: Account, prefix: str, *, probe: bool) -> Iterator[Finding]
     """Yield findings about the settings and, if `probe` is true, about the servers; nothing is sent or changed."""
     yield from _sending(account, prefix)
     yield from _files(account, prefix)
+    yield from _detector(account, prefix)
     if not probe:
         return
     from clitool.tool import Deadline
@@ -66,3 +67,14 @@ def _files(account: Account, prefix: str) -> Iterator[Finding]:
         yield Finding("error", key, f"{str(error).partition(';')[0]}: {account.attachments[0]}")
         return
     yield Finding("ok", key, f"attachments come from, and are saved to, {account.attachments[0]}")
+
+
+def _detector(account: Account, prefix: str) -> Iterator[Finding]:
+    """Say what is missing from reading: no call fails for it, so that nobody would ever hear of it."""
+    if account.imap is None:
+        return
+    try:
+        import charset_normalizer  # noqa: F401 - only whether it is there
+    except ImportError:
+        message = str(DriverMissing("charset-normalizer", "clitool-convention[mail]"))
+        yield Finding("warning", prefix + "imap_host", f"mail that names its charset wrongly is misread: {message}")
