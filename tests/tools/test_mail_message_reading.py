@@ -287,7 +287,7 @@ def test_without_a_structure_the_message_is_fetched_whole_and_taken_apart(struct
         answer = client_of(server.port).call("read_message", uid=1)
 
     assert answer["untrusted"]["text"] == "The text."
-    assert "it was fetched whole and taken apart" in answer["notes"][-1]
+    assert "fetched whole and taken apart" in answer["notes"][-1]
 
 
 @pytest.mark.parametrize(
@@ -305,7 +305,19 @@ def test_a_part_that_does_not_come_is_looked_for_in_the_whole_message(missing: b
         answer = client_of(server.port).call("read_message", uid=1)
 
     assert answer["untrusted"]["text"] == "The text."
-    assert "it was fetched whole and taken apart" in answer["notes"][-1]
+    assert "fetched whole and taken apart" in answer["notes"][-1]
+
+
+def test_a_part_that_does_not_come_of_a_large_message_is_missing() -> None:
+    """What can be read is read; only the whole of it is too large to fetch."""
+    nothing = b"* 1 FETCH (UID 1)\r\nTAG OK\r\n"
+    answers = {"UID FETCH": [scripted(STRUCTURE)["UID FETCH"][0].replace(b"SIZE 99", b"SIZE 99999"), nothing]}
+    with ScriptedImap(answers) as server:
+        answer = client_of(server.port, max_message_bytes=1024).call("read_message", uid=1)
+
+    assert answer["untrusted"]["subject"] == "Hello"
+    assert (answer["untrusted"]["text"], answer["truncated"]) == ("", True)
+    assert answer["notes"] == ["the server does not send all that it says there is"]
 
 
 def test_a_whole_message_is_fetched_only_up_to_the_limit() -> None:

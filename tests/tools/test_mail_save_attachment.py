@@ -280,6 +280,16 @@ def test_a_server_that_sends_more_than_it_says_fills_no_disk(tmp_path: Path) -> 
     assert os.listdir(tmp_path) == []
 
 
+def test_an_attachment_that_does_not_come_is_no_empty_file(tmp_path: Path) -> None:
+    structure = b'(("TEXT" "PLAIN" NIL NIL NIL "7BIT" 1 1)("APPLICATION" "PDF" NIL NIL NIL "7BIT" 5) "MIXED")'
+    first = b"* 1 FETCH (UID 1 RFC822.SIZE 9999 BODYSTRUCTURE %s BODY[HEADER]<0> {2}\r\n\r\n)\r\nTAG OK\r\n" % structure
+    with ScriptedImap({"UID FETCH": [first, b"* 1 FETCH (UID 1 BODY[2]<0> NIL)\r\nTAG OK\r\n"]}) as server:
+        client = client_of(server.port, attachments_path=str(tmp_path), max_message_bytes=2000)
+        assert client.reason("save_attachment", uid=1, part="2") == "mail"
+
+    assert os.listdir(tmp_path) == []
+
+
 def test_an_attachment_of_18_megabytes_is_saved_in_bounded_memory(mail: MailWorld, folder: Path) -> None:
     data = DATA * (18 * 1024 * 1024 // len(DATA))
     uid = mail.append(message(attached("a.bin", data)))

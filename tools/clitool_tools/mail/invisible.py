@@ -34,6 +34,13 @@ class Removed:
         self.characters = 0
         self.direction = 0
 
+    def notes(self) -> list[str]:
+        """Return what a reader should know about them."""
+        if not self.characters:
+            return []
+        reversing = f"{self.direction} of them change the direction of text, with which names and endings are faked"
+        return [f"{self.characters} invisible characters were removed", *([reversing] if self.direction else [])]
+
 
 def visible_text(text: str, removed: Removed | None = None) -> str:
     r"""Return `text` with every line end as ``\n`` and without what cannot be seen, which is counted in `removed`.

@@ -84,8 +84,6 @@ class MailReadMessage:
         selected = servers.imap.examine(folder)
         source = Remote(servers.imap, uid, servers.account.max_message_bytes)
         content, notes, truncated = _read(source, format, max_chars)
-        if source.fell_back:
-            notes.append("the server could not say what the message is made of; it was fetched whole and taken apart")
         return {
             "uid": uid,
             "folder": folder,
@@ -95,7 +93,7 @@ class MailReadMessage:
             "size": source.message.size,
             "format": format,
             "truncated": truncated,
-            "notes": notes,
+            "notes": [*notes, *source.notes],
             "untrusted": {"notice": _NOTICE, **content},
         }
 

@@ -24,7 +24,7 @@ _MOST_PARTS = 20  # texts of one message that are put together
 _MOST_LISTED = 200
 _MOST_MESSAGES = 5
 _MOST_BYTES = 16 * 1024 * 1024  # of texts that are fetched
-_HTML_BYTES = 4 * 1024 * 1024  # of one part; most of it is markup
+_MOST_OF_PART = 4 * 1024 * 1024  # bytes; most of HTML is markup
 _BYTES_PER_CHARACTER = 12  # four of UTF-8, three times as many in quoted-printable
 
 
@@ -71,11 +71,11 @@ class Reading:
         fetched = self._source.fetch({**self._asked, **headers})
         content = self._one(choice, header, fetched)
         content["attached_messages"] = [
-            {"part": section, **self._one(each, fetched[f"{section}.HEADER"], fetched, f"message {section}: ")}
+            {"part": section, **self._one(each, fetched.get(f"{section}.HEADER", b""), fetched, f"message {section}: ")}
             for section, each in inner.items()
         ]
         self._where = ""
-        self._note_invisible()
+        self._note(self._removed.notes())
         return content
 
     def _one(self, choice: Choice, header: bytes, fetched: Mapping[str, bytes], where: str = "") -> dict[str, Any]:
@@ -87,7 +87,9 @@ class Reading:
         fields = Headers(header, self._charset, self._removed)
         if not fields.fields and header.strip() and not text:
             self._note(["it has no header; all of it is shown as its text"])
-            text = visible_text(decode(header).text, self._removed).strip()[: self._left]
+            whole = visible_text(decode(header).text, self._removed).strip()
+            text = whole[: self._left]
+            self.truncated |= len(whole) > len(text)
         headers, notes = header_texts(fields)
         self._note(notes)
         attachments = [listed(part, self._charset, self._removed) for part in choice.attachments[:_MOST_LISTED]]
@@ -110,8 +112,8 @@ class Reading:
     def _plan(self, choice: Choice) -> None:
         """Decide how much of each text is asked for."""
         for section, part in choice.body[:_MOST_PARTS]:
-            wanted = _HTML_BYTES if part.kind == "text/html" else self._left * _BYTES_PER_CHARACTER + 4096
-            asked = min(wanted, _HTML_BYTES, self._bytes_left)
+            wanted = _MOST_OF_PART if part.kind == "text/html" else self._left * _BYTES_PER_CHARACTER + 4096
+            asked = min(wanted, _MOST_OF_PART, self._bytes_left)
             if asked > 0:
                 self._asked.setdefault(section, asked)
                 self._bytes_left -= min(asked, part.size or asked)
@@ -146,13 +148,6 @@ class Reading:
         located = [note if note.startswith("part ") else self._where + note for note in notes]
         self.notes += [note for note in located if note not in self.notes]
 
-    def _note_invisible(self) -> None:
-        count, reversing = self._removed.characters, self._removed.direction
-        if count:
-            self._note([f"{count} invisible characters were removed"])
-        if reversing:
-            self._note([f"{reversing} of them change the direction of text, with which names and endings are faked"])
-
 
 def fields(header: bytes, most: int) -> tuple[dict[str, Any], list[str], bool]:
     """Return the whole header and what `header_texts` says of it, notes, and whether there is more."""
@@ -160,6 +155,4 @@ def fields(header: bytes, most: int) -> tuple[dict[str, Any], list[str], bool]:
     headers = Headers(header, "", removed)
     texts, notes = header_texts(headers)
     found, truncated = all_fields(headers, most)
-    if removed.characters:
-        notes.append(f"{removed.characters} invisible characters were removed")
-    return {**texts, "fields": found}, notes, truncated or len(header) >= HEADER_BYTES
+    return {**texts, "fields": found}, [*notes, *removed.notes()], truncated or len(header) >= HEADER_BYTES
