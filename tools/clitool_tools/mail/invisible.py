@@ -38,8 +38,10 @@ class Removed:
         """Return what a reader should know about them."""
         if not self.characters:
             return []
-        reversing = f"{self.direction} of them change the direction of text, with which names and endings are faked"
-        return [f"{self.characters} invisible characters were removed", *([reversing] if self.direction else [])]
+        notes = [f"invisible characters that were removed: {self.characters}"]
+        if self.direction:
+            notes.append(f"of them, such as reverse text, with which names and endings are faked: {self.direction}")
+        return notes
 
 
 def visible_text(text: str, removed: Removed | None = None) -> str:
