@@ -34,6 +34,11 @@ class Removed:
         self.characters = 0
         self.direction = 0
 
+    def add(self, other: Removed) -> None:
+        """Count what was removed from another text, too."""
+        self.characters += other.characters
+        self.direction += other.direction
+
     def notes(self) -> list[str]:
         """Return what a reader should know about them."""
         if not self.characters:

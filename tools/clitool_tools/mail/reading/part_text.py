@@ -35,6 +35,11 @@ class PartText:
         self.notes = notes
         self.truncated = truncated
 
+    def cut(self, most: int) -> None:
+        """Keep `most` characters of the text."""
+        self.truncated |= len(self.text) > most
+        self.text = self.text[:most]
+
 
 def read(part: Part, data: bytes, most: int, removed: Removed, *, complete: bool, as_source: bool) -> PartText:
     """Return what a part says.
