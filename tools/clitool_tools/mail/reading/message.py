@@ -11,7 +11,6 @@ from clitool_tools.mail.reading.header_texts import all_fields, header_texts
 from clitool_tools.mail.reading.mime import complete
 from clitool_tools.mail.reading.part_text import read
 from clitool_tools.mail.reading.source import HEADER_BYTES
-from clitool_tools.mail.reading.versions import says_something_else
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -151,12 +150,13 @@ class Reading:
 
     def _seen(self, plain: PartText, choice: Choice, section: str, fetched: Mapping[str, bytes]) -> list[PartText]:
         """Return the HTML version of a plain text that is empty or says something else; nothing of any other."""
+        rivals = choice.rivals.get(section, ())
+        if not rivals:
+            return []
+        from clitool_tools.mail.reading.versions import says_something_else
+
         removed = Removed()
-        seen = [
-            self._read(rival, part, fetched[rival], removed)
-            for rival, part in choice.rivals.get(section, ())
-            if rival in fetched
-        ]
+        seen = [self._read(rival, part, fetched[rival], removed) for rival, part in rivals if rival in fetched]
         text = "\n".join(each.text for each in seen)
         if not says_something_else(plain.text, text):
             return []
