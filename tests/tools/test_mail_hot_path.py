@@ -59,8 +59,9 @@ HEADER = b"Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\r\nFrom: A <a@example.test>\r\nD
 ANSWERS = {
     "LIST": b'* LIST () "/" INBOX\r\nTAG OK\r\n',
     "UID SEARCH": b"* SEARCH 1\r\nTAG OK\r\n",
-    "UID FETCH": b"* 1 FETCH (UID 1 FLAGS () BODY[HEADER.FIELDS (DATE)] {%d}\r\n%s)\r\nTAG OK\r\n"
-    % (len(HEADER), HEADER),
+    "UID FETCH": b"* 1 FETCH (UID 1 FLAGS () BODY[HEADER.FIELDS (DATE)] {%d}\r\n%s BODY[HEADER] {%d}\r\n%s "
+    b'BODYSTRUCTURE ("TEXT" "PLAIN" ("CHARSET" "utf-8") NIL NIL "8BIT" 4 1) BODY[1] "text")\r\nTAG OK\r\n'
+    % (len(HEADER), HEADER, len(HEADER), HEADER),
 }
 
 
@@ -111,8 +112,13 @@ def own(names: set[str], *parts: str) -> set[str]:
 
 @pytest.mark.parametrize(
     ("tool", "params"),
-    [("mail_read_inbox", '{"subject": "x"}'), ("mail_list_folders", "{}"), ("mail_mark_read", '{"uids": [1]}')],
-    ids=["mail_read_inbox", "mail_list_folders", "mail_mark_read"],
+    [
+        ("mail_read_inbox", '{"subject": "x"}'),
+        ("mail_read_message", '{"uid": 1}'),
+        ("mail_list_folders", "{}"),
+        ("mail_mark_read", '{"uids": [1]}'),
+    ],
+    ids=["mail_read_inbox", "mail_read_message", "mail_list_folders", "mail_mark_read"],
 )
 def test_reading_mail_imports_no_heavy_module_and_nothing_that_sends(
     loaded: Callable[..., set[str]], tool: str, params: str
@@ -131,6 +137,14 @@ def test_listing_messages_imports_what_it_needs(loaded: Callable[..., set[str]])
     imap = {*IMAP_SESSION, "search", "fetched", "structure"}
     assert {name.rpartition(".")[2] for name in own(names, "imap")} == imap
     assert {name.rpartition(".")[2] for name in own(names, "inbox")} == {"inbox", "cursor", "page", "query", "row"}
+
+
+def test_reading_a_message_imports_what_it_needs(loaded: Callable[..., set[str]]) -> None:
+    names = loaded("mail_read_message", '{"uid": 1}')
+
+    parts = {"choice", "source", "mime", "message", "part_text", "attachment", "file_name", "header_texts"}
+    assert {name.rpartition(".")[2] for name in own(names, "reading")} == {"reading", *parts}
+    assert not own(names, "inbox")
 
 
 def test_listing_folders_imports_nothing_that_reads_messages(loaded: Callable[..., set[str]]) -> None:

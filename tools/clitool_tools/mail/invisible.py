@@ -34,6 +34,20 @@ class Removed:
         self.characters = 0
         self.direction = 0
 
+    def add(self, other: Removed) -> None:
+        """Count what was removed from another text, too."""
+        self.characters += other.characters
+        self.direction += other.direction
+
+    def notes(self) -> list[str]:
+        """Return what a reader should know about them."""
+        if not self.characters:
+            return []
+        notes = [f"invisible characters that were removed: {self.characters}"]
+        if self.direction:
+            notes.append(f"of them, such as reverse text, with which names and endings are faked: {self.direction}")
+        return notes
+
 
 def visible_text(text: str, removed: Removed | None = None) -> str:
     r"""Return `text` with every line end as ``\n`` and without what cannot be seen, which is counted in `removed`.

@@ -19,6 +19,7 @@ _KINDS = {
 }
 _ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
 _BLANK = b" \t\r\n"
+_LINE_ENDS = b"\r\n"
 _SURELY_BASE64 = 40  # characters in lines without blanks; words are shorter
 _FOREIGN = bytes(set(range(256)) - set(_ALPHABET) - set(_BLANK))
 
@@ -69,7 +70,9 @@ def _kind(encoding: str) -> str | None:
 
 
 def _base64(data: bytes, *, complete: bool) -> Undone:
-    data, added = _without_addition(data)
+    added = False
+    if data.translate(None, _ALPHABET + _LINE_ENDS):
+        data, added = _without_addition(data)
     foreign = len(data) - len(data.translate(None, _FOREIGN))
     strange = foreign + data.count(b" ")
     if strange > 1 and strange * 10 > len(data):
@@ -81,13 +84,15 @@ def _base64(data: bytes, *, complete: bool) -> Undone:
 
 def _without_addition(data: bytes) -> tuple[bytes, bool]:
     """Return base64 without what a mailing list or a scanner has written after its end, and whether it has."""
-    whole = b""
-    lines = data.splitlines(keepends=True)
-    for number, line in enumerate(lines):
-        if line.strip(_BLANK).translate(None, _ALPHABET):
-            is_end = len(whole) % 4 == 0 and (whole.endswith(b"=") or len(whole) >= _SURELY_BASE64)
-            return (b"".join(lines[:number]), True) if is_end else (data, False)
-        whole += line.strip(_BLANK)
+    size, end, last = 0, 0, b""
+    for line in data.splitlines(keepends=True):
+        content = line.strip(_BLANK)
+        if content.translate(None, _ALPHABET):
+            is_end = size % 4 == 0 and (last.endswith(b"=") or size >= _SURELY_BASE64)
+            return (data[:end], True) if is_end else (data, False)
+        size += len(content)
+        end += len(line)
+        last = content or last
     return data, False
 
 

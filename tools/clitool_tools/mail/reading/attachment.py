@@ -79,8 +79,11 @@ def content(source: Source, part: Part, most: int) -> Undone:
 
     Raises:
         InvalidParams: they are more than `most` as they are stored (too_large).
+        ExecutionError: the server does not send them (mail).
     """
-    data = b"" if part.size > most else source.fetch({part.section: most + 1})[part.section]
+    data = b"" if part.size > most else source.fetch({part.section: most + 1}).get(part.section)
+    if data is None:
+        raise ExecutionError(f"the server lists part {part.section} and does not send it", "mail")
     if part.size > most or len(data) > most:
         raise InvalidParams(f"part {part.section} is larger than max_message_bytes permits ({most})", "too_large")
     return undo(data, part.encoding)

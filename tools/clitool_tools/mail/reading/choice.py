@@ -34,16 +34,18 @@ class Choice:
 
     Attributes:
         body: the parts whose texts are its text, in order, each with the section to fetch.
+        rivals: by the section of a plain text, the parts of the HTML version, which is what people see.
         attachments: everything else that has content.
         messages: those of them that are messages themselves.
         formats: which versions of its text there are, of `TEXT` and `HTML`.
         notes: what a reader should know about what it is made of.
     """
 
-    __slots__ = ("_wanted", "attachments", "body", "formats", "messages", "notes", "root")
+    __slots__ = ("_wanted", "attachments", "body", "formats", "messages", "notes", "rivals", "root")
 
     def __init__(self, root: Part, wanted: str) -> None:
         self.body: list[tuple[str, Part]] = []
+        self.rivals: dict[str, list[tuple[str, Part]]] = {}
         self.attachments: list[Part] = []
         self.messages: list[Part] = []
         self.formats: set[str] = set()
@@ -87,6 +89,8 @@ class Choice:
             if child is chosen:
                 self._visit(child, depth + 1)
             else:
+                if chosen is not None and chosen.kind == "text/plain" and HTML in found:
+                    self.rivals[chosen.section] = Choice(child, HTML).body
                 self.formats |= found - {""}
                 self._leave(leaf for leaf in child.leaves() if not _version(leaf) and leaf.kind not in _VERSIONS)
 

@@ -44,11 +44,10 @@ class Whole:
 
     def fetch(self, sections: Mapping[str, int]) -> dict[str, bytes]:
         """Return the beginning of each section: ``1``, ``2.HEADER``, ``HEADER``, ``TEXT``, or empty for all."""
-        found = {}
-        for section, most in sections.items():
-            start, end = self._places.get(section, (0, 0))
-            found[section] = self._data[start : min(end, start + most)]
-        return found
+        places = {section: self._places[section] for section in sections if section in self._places}
+        return {
+            section: self._data[start : min(end, start + sections[section])] for section, (start, end) in places.items()
+        }
 
     def _message(self, start: int, end: int, own: str) -> Part:
         """Take a message apart; `own` is its number, empty for the one that is not in another."""

@@ -35,6 +35,11 @@ class PartText:
         self.notes = notes
         self.truncated = truncated
 
+    def cut(self, most: int) -> None:
+        """Keep `most` characters of the text."""
+        self.truncated |= len(self.text) > most
+        self.text = self.text[:most]
+
 
 def read(part: Part, data: bytes, most: int, removed: Removed, *, complete: bool, as_source: bool) -> PartText:
     """Return what a part says.
@@ -94,7 +99,7 @@ def _label_in(data: bytes) -> str:
 def _notes_on(rendered: Rendered, where: str) -> list[str]:
     notes = []
     if rendered.hidden:
-        notes.append(f"{where}{rendered.hidden} characters of text that a reader does not see were left out")
+        notes.append(f"{where}characters of hidden text, which a reader does not see, left out: {rendered.hidden}")
     if rendered.misleading:
         notes.append(
             f"{where}{rendered.misleading} links say one address and lead to another; see <target> behind each"

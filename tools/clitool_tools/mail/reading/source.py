@@ -23,7 +23,7 @@ if TYPE_CHECKING:
             """What the message is made of."""
 
         def fetch(self, sections: Mapping[str, int]) -> dict[str, bytes]:
-            """Return of each section so many bytes from its beginning, as they are stored."""
+            """Return of each section so many bytes from its beginning, as they are stored; of those that there are."""
 
 
 HEADER_BYTES = 131_072
@@ -37,10 +37,10 @@ class Remote:
         root: what it is made of.
         message: what the server says of it: flags, size, when it came.
         header: its header, the first `HEADER_BYTES` of it.
-        fell_back: whether the server could not be asked for parts, so that the whole message was fetched.
+        notes: what the server could not do.
     """
 
-    __slots__ = ("_most", "_session", "_uid", "_whole", "fell_back", "header", "message", "root")
+    __slots__ = ("_most", "_session", "_uid", "_whole", "header", "message", "notes", "root")
 
     def __init__(self, session: Session, uid: int, most: int) -> None:
         """Ask for everything but the content, in one round trip.
@@ -57,7 +57,7 @@ class Remote:
         self._uid = uid
         self._most = most
         self._whole: Whole | None = None
-        self.fell_back = False
+        self.notes: list[str] = []
         self.message = self._ask()
         self.header = self.message.body("HEADER") or b""
         structure = self.message.structure
@@ -66,15 +66,21 @@ class Remote:
             complete(self.root, Headers(self.header))
 
     def fetch(self, sections: Mapping[str, int]) -> dict[str, bytes]:
-        """Return of each section so many bytes from its beginning, as they are stored; in one round trip."""
-        if not sections:
-            return {}
-        if self._whole is None:
-            items = [f"BODY.PEEK[{section}]<0.{most}>".encode() for section, most in sections.items()]
-            message = self._session.fetch((self._uid,), *items, keep=max(sections.values())).get(self._uid)
-            found = {section: message.body(section) if message else None for section in sections}
-            if None not in found.values():
-                return {section: data or b"" for section, data in found.items()}
+        """Return of each section so many bytes from its beginning, as they are stored; in one round trip.
+
+        What the server does not send is looked for in the whole message, if that is not too large, or is missing.
+        """
+        if not sections or self._whole is not None:
+            return self._whole.fetch(sections) if self._whole else {}
+        items = [f"BODY.PEEK[{section}]<0.{most}>".encode() for section, most in sections.items()]
+        message = self._session.fetch((self._uid,), *items, keep=max(sections.values())).get(self._uid)
+        bodies = {section: message.body(section) for section in sections} if message else {}
+        found = {section: data for section, data in bodies.items() if data is not None}
+        if len(found) == len(sections):
+            return found
+        if (self.message.size or 0) > self._most:
+            self.notes.append("the server does not send all that it says there is")
+            return found
         return self._fall_back().fetch(sections)
 
     def _ask(self) -> Message:
@@ -102,10 +108,12 @@ class Remote:
             data = self._session.part(self._uid, "", self._most + 1)
             if len(data) > self._most:
                 message = (
-                    f"the server cannot say what message {self._uid} is made of, and the whole of it is larger than "
+                    f"the server does not say what message {self._uid} is made of, and the whole of it is larger than "
                     f"max_message_bytes permits ({self._most})"
                 )
                 raise InvalidParams(message, "too_large")
             self._whole = Whole(data)
-            self.fell_back = True
+            self.notes.append(
+                "the server could not say or send its parts, so it was fetched whole and taken apart here"
+            )
         return self._whole
