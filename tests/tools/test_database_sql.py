@@ -306,6 +306,32 @@ def test_an_error_in_the_statement_is_told(shop: Shop, sql: str, reason: str) ->
     assert shop.reason("sql", sql=sql) == reason
 
 
+@pytest.mark.parametrize("allowed", [pytest.param(None, id="some tables"), pytest.param("all", id="all tables")])
+@pytest.mark.parametrize(
+    ("sql", "offered"),
+    [
+        pytest.param("SELECT nam FROM customers", "'name'", id="plain"),
+        pytest.param(
+            "SELECT c.emial FROM customers c JOIN orders o ON o.customer_id = c.id", "'email'", id="of an alias"
+        ),
+        pytest.param("SELECT main.customers.emial FROM customers", "'email'", id="of a table with its database"),
+        pytest.param("SELECT x.name FROM (SELECT id FROM customers) x", None, id="out of reach"),
+        pytest.param("SELECT zzzzz FROM customers", None, id="near to nothing"),
+    ],
+)
+def test_the_nearest_column_is_offered(shop: Shop, sql: str, offered: str | None, allowed: str | None) -> None:
+    shop.settings["allowed_tables"] = allowed or shop.settings["allowed_tables"]
+    sentence = shop.refusal("sql", sql=sql)["error"]
+
+    assert sentence.partition("; did you mean ")[2] == (f"{offered}?" if offered else "")
+
+
+def test_no_column_is_offered_of_a_table_that_is_not_allowed(shop: Shop) -> None:
+    shop.run("ALTER TABLE secret ADD hidden_column TEXT")
+
+    assert "mean" not in shop.refusal("sql", sql="SELECT hidden_colum FROM orders")["error"]
+
+
 def test_an_allowed_table_that_does_not_exist_is_not_found(shop: Shop) -> None:
     shop.settings["allowed_tables"] = ["orders", "gone"]
     assert shop.reason("sql", sql="SELECT * FROM gone") == "not_found"

@@ -37,3 +37,9 @@ def hint(word: str, known: Iterable[str]) -> str:
     spelt = {name.lower(): name for name in known}
     near = get_close_matches(word[:_LONGEST].lower(), spelt, 1)
     return f"; did you mean {spelt[near[0]]!r}?" if near else ""
+
+
+def column_hint(name: str, known: Iterable[str]) -> str:
+    """Return the `hint` for a column that a statement calls ``c`` or ``t.c``; nothing if it exists, out of reach."""
+    word, columns = name.rpartition(".")[2], list(known)
+    return "" if fold(word) in map(fold, columns) else hint(word, columns)

@@ -13,7 +13,7 @@ from clitool_tools.database.mysql.faults import UnknownColumn
 from clitool_tools.database.mysql.parameters import bind
 from clitool_tools.database.mysql.screening import screen
 from clitool_tools.database.mysql.values import readers
-from clitool_tools.database.names import hint, listed, shown
+from clitool_tools.database.names import column_hint, hint, listed, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -125,9 +125,7 @@ def _run(session: Session, text: str, *, has_names: bool) -> Result:
 def _with_nearest(session: Session, tables: Collection[str], error: UnknownColumn) -> InvalidParams:
     """Return the error with the nearest column of the tables that the statement reads, which are all allowed."""
     known = schema.columns(session, tables) if tables else []
-    name = error.name.rpartition(".")[2]
-    offer = "" if name in known else hint(name, known)  # it may be there, but out of reach
-    return InvalidParams(f"{error}{offer}", error.reason, **error.details)
+    return InvalidParams(f"{error}{column_hint(error.name, known)}", error.reason, **error.details)
 
 
 def _forbidden(connection: Connection, source: Source, reference: Reference) -> ClitoolError:

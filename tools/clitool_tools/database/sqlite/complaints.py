@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from clitool.errors import ClitoolError, ExecutionError, InvalidParams
-from clitool_tools.database.names import listed, shown
+from clitool_tools.database.names import column_hint, listed, shown
 from clitool_tools.database.sqlite.driver import sqlite3
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from clitool_tools.database.settings import Connection
     from clitool_tools.database.sqlite.faults import Faults
 
@@ -18,8 +20,17 @@ _MISSING = {
 _LONGEST = 300  # characters of SQLite's own sentence
 
 
-def complaint(error: BaseException, connection: Connection, faults: Faults) -> ClitoolError:
-    """Return what to raise for an error about a statement that the caller wrote."""
+def complaint(
+    error: BaseException, connection: Connection, faults: Faults, columns: Callable[[], Iterable[str]] = tuple
+) -> ClitoolError:
+    """Return what to raise for an error about a statement that the caller wrote.
+
+    Args:
+        error: what SQLite says.
+        connection: the settings, for the sentence of a refusal.
+        faults: for what is not about the statement.
+        columns: gives names that may be offered in place of a column that does not exist.
+    """
     message = str(error)[:_LONGEST]
     if getattr(error, "sqlite_errorcode", 0) not in (0, sqlite3.SQLITE_ERROR) or isinstance(error, MemoryError):
         return faults.translated(error)
@@ -28,7 +39,8 @@ def complaint(error: BaseException, connection: Connection, faults: Faults) -> C
         return forbidden_table(connection, name.removeprefix("main."))
     if what in _MISSING:
         sentence, reason = _MISSING[what]
-        return InvalidParams(sentence.format(shown(name)), reason)
+        offer = column_hint(name, columns()) if reason == "column_unknown" else ""
+        return InvalidParams(sentence.format(shown(name)) + offer, reason)
     if "one statement at a time" in message:
         return InvalidParams("only one statement can be run", "statement_not_allowed")
     if isinstance(error, sqlite3.ProgrammingError):
