@@ -117,7 +117,7 @@ def test_every_connection_is_checked_under_its_own_key(shop: Shop) -> None:
 
     found = findings(shop)
 
-    assert ("ok", "connections.shop.connection_string", "the database can be read") in found
+    assert ("ok", "connections.shop.connection_string", "connection 'shop': the database can be read") in found
     assert ("error", "connections.old.connection_string") in [(level, key) for level, key, _ in found]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clitool.family import Family
+from clitool.family import Family, Finding
 from clitool_tools.database.aggregating import DatabaseAggregate
 from clitool_tools.database.changing import DatabaseDelete, DatabaseUpdate
 from clitool_tools.database.engine import module
@@ -15,7 +15,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from clitool.family import Finding
     from clitool.tool import Deadline
     from clitool_tools.database.engine import Engine
     from clitool_tools.database.settings import Connection
@@ -31,7 +30,8 @@ def check(connections: Mapping[str, Connection], probe: bool) -> Iterable[Findin
     """Yield the findings of `clitool check` about all databases of a client."""
     for name, connection in connections.items():
         prefix = f"connections.{name}." if name else ""
-        yield from module(connection.type).check(connection, prefix, probe=probe)
+        for finding in module(connection.type).check(connection, prefix, probe=probe):
+            yield Finding(finding.level, finding.key, f"connection {name!r}: {finding.message}") if name else finding
 
 
 family = Family(
