@@ -49,7 +49,11 @@ def said(settings: dict[str, Any], folder: str = "/", *, probe: bool = False) ->
         pytest.param({**SMTP, "from": None}, "warning", "from", "from is missing", id="no-from"),
         pytest.param({**SMTP, "save_sent": "always"}, "warning", "save_sent", "imap_host", id="nowhere-to-file"),
         pytest.param({**IMAP, "allowed_recipients": "*"}, "warning", "allowed_recipients", "smtp_host", id="no-smtp"),
-        pytest.param({**IMAP, "tls_ca": "/nowhere"}, "error", "tls_ca", "does not exist", id="no-authority"),
+        pytest.param(
+            {**IMAP, "tls_ca": "/nowhere"}, "error", "tls_ca", "tls_ca names does not exist", id="no-authority"
+        ),
+        pytest.param({**IMAP, "tls_ca": __file__}, "error", "tls_ca", "no certificate in PEM form", id="not-PEM"),
+        pytest.param({**IMAP, "tls_ca": "/tmp"}, "error", "tls_ca", "no certificate in PEM form", id="folder"),
         pytest.param(
             {**IMAP, "attachments_path": "/nowhere"}, "error", "attachments_path", "not exist", id="no-folder"
         ),
@@ -112,7 +116,9 @@ def test_what_is_wrong_is_said_of_its_setting(
     with ScriptedSmtp(answers) as smtp:
         lines = said({**sender_to(smtp.port, tmp_path).settings, **changes}, probe=True)
 
-    [message] = [text for level, where, text in lines if (level, where) == ("error", key)]
+    *_, message = [
+        text for level, where, text in lines if (level, where) == ("error", key)
+    ]  # after what is said without it
     assert words in message
     assert "s3cret" not in message
     assert not {"RCPT", "DATA"} & set(smtp.verbs)

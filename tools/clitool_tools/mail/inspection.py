@@ -54,8 +54,7 @@ def _sending(account: Account, prefix: str) -> Iterator[Finding]:
 
 
 def _files(account: Account, prefix: str) -> Iterator[Finding]:
-    if account.tls_ca is not None and not os.access(account.tls_ca, os.R_OK):
-        yield Finding("error", prefix + "tls_ca", "the file does not exist or cannot be read by this user")
+    yield from _authorities(account, prefix)
     if account.attachments is None:
         return
     from clitool.jail import Jail
@@ -67,6 +66,21 @@ def _files(account: Account, prefix: str) -> Iterator[Finding]:
         yield Finding("error", key, f"{str(error).partition(';')[0]}: {account.attachments[0]}")
         return
     yield Finding("ok", key, f"attachments come from, and are saved to, {account.attachments[0]}")
+
+
+def _authorities(account: Account, prefix: str) -> Iterator[Finding]:
+    if account.tls_ca is None:
+        return
+    key = prefix + "tls_ca"
+    if not os.access(account.tls_ca, os.R_OK):
+        yield Finding("error", key, "the file that tls_ca names does not exist or cannot be read by this user")
+        return
+    from clitool_tools.mail.certificates import client_context
+
+    try:
+        client_context(account.tls_ca)
+    except ExecutionError:
+        yield Finding("error", key, "the file that tls_ca names has no certificate in PEM form")
 
 
 def _detector(account: Account, prefix: str) -> Iterator[Finding]:
