@@ -125,6 +125,24 @@ def test_without_an_html_version_there_is_no_source(mail: MailWorld) -> None:
     assert answer["notes"] == ["it has no HTML version"]
 
 
+@pytest.mark.parametrize("charset", ["iso-8859-2", "windows-1251", "gb2312", "iso-8859-8-i"])
+@pytest.mark.parametrize("place", ["only", "behind an attachment"])
+def test_the_list_and_both_ways_to_read_agree_on_raw_headers(mail: MailWorld, charset: str, place: str) -> None:
+    """What a header does not say of itself, the text says; an attachment's charset says nothing."""
+    text = {"iso-8859-2": "gęślą jaźń", "windows-1251": "Привет", "gb2312": "你好世界", "iso-8859-8-i": "שלום"}[charset]
+    raw = text.encode(charset.removesuffix("-i"))
+    body = b"Content-Type: text/plain; charset=%s\n\n%s\n" % (charset.encode(), raw)
+    file = b"Content-Type: text/csv; charset=iso-8859-5; name=x.csv\nContent-Disposition: attachment\n\na\n"
+    mixed = b"Content-Type: multipart/mixed; boundary=b\n\n--b\n%s--b\n%s--b--\n" % (file, body)
+    header = b"From: %s <a@example.test>\nSubject: %s\nMIME-Version: 1.0\n" % (raw, raw)
+    uid = mail.append(header + (body if place == "only" else mixed))
+
+    (row,) = mail.call("read_inbox")["messages"]
+    answers = [mail.call("read_message", uid=uid, format=format_)["untrusted"] for format_ in ("text", "headers")]
+
+    assert [(each["subject"], each["from"][0]["name"]) for each in (row, *answers)] == [(text, text)] * 3
+
+
 def test_the_whole_header_is_returned_on_demand(mail: MailWorld) -> None:
     uid = mail.append(b"Received: from a\r\n by b\r\nReceived: from c\r\nX-Odd: =?utf-8?q?=C3=A4?=\r\n" + SIMPLE)
 

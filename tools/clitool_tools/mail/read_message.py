@@ -103,7 +103,7 @@ def _read(source: Remote, format_: str, most: int) -> tuple[dict[str, Any], list
     from clitool_tools.mail.reading.message import Reading, fields
 
     if format_ == "headers":
-        return fields(source.header, most)
+        return fields(source.header, source.root.text_charset, most)
     reading = Reading(source, format_, most)
     content = reading.content(source.header)
     return content, reading.notes, reading.truncated

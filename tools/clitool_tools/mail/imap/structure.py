@@ -60,6 +60,14 @@ class Part:
             yield from part.leaves()
 
     @property
+    def text_charset(self) -> str:
+        """What the message's text claims to be written in; empty if it claims nothing. Attachments do not count."""
+        texts = (part for part in self.leaves() if part.kind.startswith("text/") and not part.is_attachment)
+        return next(
+            (part.parameters["charset"].decode("latin-1") for part in texts if "charset" in part.parameters), ""
+        )
+
+    @property
     def has_name(self) -> bool:
         """Whether it says what its file is called."""
         names = (*self.parameters, *self.disposition_parameters)

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from clitool_tools.mail.imap.fetched import Message
-    from clitool_tools.mail.imap.structure import Part
 
 HEADER = b"BODY.PEEK[HEADER.FIELDS (DATE FROM TO SUBJECT)]"
 ITEMS = (b"FLAGS", b"INTERNALDATE", b"RFC822.SIZE", HEADER)
@@ -28,7 +27,7 @@ def row(uid: int, message: Message) -> dict[str, Any]:
     """
     structure = message.structure
     block = message.body("HEADER.FIELDS")
-    headers = Headers(block or b"", _charset(structure))
+    headers = Headers(block or b"", structure.text_charset if structure else "")
     received = iso(message.internal_date)
     return {
         "uid": uid,
@@ -52,11 +51,3 @@ def _people(headers: Headers, name: str) -> list[dict[str, str]]:
 
 def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else text[:most] + "…"
-
-
-def _charset(structure: Part | None) -> str:
-    """Return the charset that the body claims, for a header that does not say its own."""
-    for part in structure.leaves() if structure else ():
-        if "charset" in part.parameters:
-            return part.parameters["charset"].decode("latin-1")
-    return ""

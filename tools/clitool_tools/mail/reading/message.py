@@ -176,10 +176,16 @@ class Reading:
         self.notes += [note for note in located if note not in self.notes]
 
 
-def fields(header: bytes, most: int) -> tuple[dict[str, Any], list[str], bool]:
-    """Return the whole header and what `header_texts` says of it, notes, and whether there is more."""
+def fields(header: bytes, hint: str, most: int) -> tuple[dict[str, Any], list[str], bool]:
+    """Return the whole header and what `header_texts` says of it, notes, and whether there is more.
+
+    Args:
+        header: of the message.
+        hint: the charset of the message's text, for bytes that say nothing about themselves.
+        most: characters.
+    """
     removed = Removed()
-    headers = Headers(header, "", removed)
+    headers = Headers(header, hint, removed)
     texts, notes = header_texts(headers)
     found, truncated = all_fields(headers, most)
     return {**texts, "fields": found}, [*notes, *removed.notes()], truncated or len(header) >= HEADER_BYTES
