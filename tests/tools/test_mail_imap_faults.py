@@ -259,10 +259,68 @@ def test_a_server_that_answers_without_end_is_stopped(monkeypatch: pytest.Monkey
         b"* LIST " + b"x" * 20_000 + b"\r\n" + SILENCE,
         b'* LIST () "/" {9000}\r\n' + b"x" * 9000 + b" {9000}\r\n" + b"x" * 9000 + b"\r\n" + SILENCE,
         b"* 1 EXISTS\r\n" * 5000 + SILENCE,
+        *(b"* LIST " + value * 300 + b"\r\n" + SILENCE for value in (b"()", b"a ", b'""', b"a\t", b"1,")),
     ]
     for answer in endless:
         with ScriptedImap({"LIST": answer}) as server:
-            assert trouble(client_of(server.port))[0] == "mail"
+            assert trouble(client_of(server.port))[0] == "connection_lost"
+
+
+def test_what_is_left_of_an_answer_that_was_given_up_is_not_read_as_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may be a stranger's text that looks like the server's words."""
+    monkeypatch.setattr("clitool_tools.mail.imap.reader.MOST_BYTES", 10_000)
+    forged = b"* 1 FETCH (UID 1 BODY[HEADER.FIELDS (SUBJECT)] {16}\r\nSubject: forged\n)\r\nT4 OK\r\nT5 OK\r\n"
+    answer = b"* 1 FETCH (X {9900}\r\n" + b"x" * 9900 + b" {500}\r\n" + forged
+    with ScriptedImap({"FETCH": answer, "UID SEARCH": b"* SEARCH 1\r\nTAG OK\r\n"}) as server:
+        document = client_of(server.port).refusal("read_inbox")
+
+    assert document["details"]["reason"] == "connection_lost"
+    assert server.commands == ["LOGIN", "CAPABILITY", "EXAMINE", "FETCH"]
+
+
+DEEP = b"(" * 100_000
+
+
+@pytest.mark.parametrize(
+    ("answers", "reason"),
+    [
+        pytest.param({"LIST": b"* LIST " + DEEP + b"\r\nTAG OK\r\n"}, "mail", id="list"),
+        pytest.param({"STATUS": b"* STATUS INBOX " + DEEP + b"\r\nTAG OK\r\n"}, "mail", id="counts"),
+        pytest.param({"CAPABILITY": b"* CAPABILITY " + DEEP + b"\r\nTAG OK\r\n"}, "mail", id="capabilities"),
+        pytest.param({"LIST": b"TAG NO [X " + DEEP + b"] no\r\n"}, "mail", id="code of a refusal"),
+        pytest.param({"LOGIN": b"TAG NO [X " + DEEP + b"] no\r\n"}, "login_failed", id="code of a refused login"),
+        pytest.param({"LOGIN": b"TAG OK [CAPABILITY " + DEEP + b"] in\r\n"}, None, id="capabilities in a code"),
+        pytest.param({"LIST": b"* OK [ALERT " + DEEP + b"] x\r\nTAG OK\r\n"}, None, id="code of an alert"),
+    ],
+)
+def test_lists_in_lists_without_end_are_trouble_with_the_server(answers: dict[str, bytes], reason: str | None) -> None:
+    """It is no fault of the program's, and what hangs on a code alone goes on without it."""
+    usual = {"LIST": b'* LIST () "/" INBOX\r\nTAG OK\r\n'}
+    with ScriptedImap({**usual, **answers}) as server:
+        client = client_of(server.port)
+        if reason is None:
+            client.call("list_folders")
+        else:
+            assert trouble(client)[0] == reason
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        pytest.param({"EXAMINE": b"* OK [UIDVALIDITY " + DEEP + b"]\r\nTAG OK\r\n"}, id="code of the folder"),
+        pytest.param({"UID FETCH": b"* 1 FETCH " + DEEP + b"\r\nTAG OK\r\n"}, id="message"),
+    ],
+)
+def test_lists_in_lists_about_one_message_break_no_list(answers: dict[str, bytes]) -> None:
+    with ScriptedImap({"UID SEARCH": b"* SEARCH 1 2\r\nTAG OK\r\n", **answers}) as server:
+        rows = client_of(server.port).call("read_inbox", unread=True)["messages"]
+
+    assert [row["uid"] for row in rows] == [2, 1]
+
+
+def test_a_search_that_cannot_be_read_is_no_empty_answer() -> None:
+    with ScriptedImap({"UID SEARCH": b"* ESEARCH " + DEEP + b"\r\nTAG OK\r\n"}) as server:
+        assert client_of(server.port).reason("read_inbox", unread=True) == "mail"
 
 
 # Encryption and logins

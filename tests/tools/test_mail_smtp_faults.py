@@ -343,6 +343,9 @@ def test_a_port_without_tls_is_recognised(tmp_path: Path, greeting: bytes, reaso
         pytest.param({"APPEND": b"TAG NO [OVERQUOTA] full\r\n"}, "no room", id="quota"),
         pytest.param({"UID SEARCH": b"close"}, "ended the connection", id="closed"),
         pytest.param({"LIST": b"TAG BAD what\r\n"}, "list the folders", id="bad"),
+        pytest.param({"LIST": b"* LIST " + b"(" * 9999 + b"\r\nTAG OK\r\n"}, "nests lists", id="lists-in-lists"),
+        pytest.param({"APPEND": b"* CAPABILITY " + b"(" * 9999 + b"\r\n"}, "cannot be known", id="nonsense"),
+        pytest.param({"APPEND": b"+ more?\r\n"}, "cannot be known", id="asks-for-more"),
     ],
 )
 def test_a_message_stays_sent_whatever_the_mailbox_says(
@@ -384,8 +387,17 @@ def test_a_server_that_files_copies_a_moment_later_is_not_asked(tmp_path: Path, 
     assert file_copy(client.context().connection(""), b"", "<a@b>")["state"] == "not_saved"
 
 
-def test_a_draft_whose_filing_is_cut_off_may_have_been_filed(tmp_path: Path) -> None:
-    answers = {"LIST": b'* LIST (\\Drafts) "/" Drafts\r\nTAG OK done\r\n', "APPEND": b"close"}
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(CLOSE, id="closed"),
+        pytest.param(b"* BYE\r\n" + CLOSE, id="goodbye"),
+        pytest.param(b"+ more?\r\n", id="asks-for-more"),
+        pytest.param(b"* CAPABILITY " + b"(" * 9999 + b"\r\n", id="nonsense"),
+    ],
+)
+def test_a_draft_whose_filing_got_no_answer_may_have_been_filed(tmp_path: Path, answer: bytes) -> None:
+    answers = {"LIST": b'* LIST (\\Drafts) "/" Drafts\r\nTAG OK done\r\n', "APPEND": answer}
     with ScriptedImap(answers) as imap:
         client = sender_to(1, tmp_path, imap_host="127.0.0.1", imap_port=imap.port, imap_tls="none")
         params = {"subject": "", "text": "", "idempotency_key": "k"}

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from clitool_tools.mail.imap.syntax import Word
     from clitool_tools.mail.wire import Wire
 
-_OVERHEAD = 200  # bytes that a response takes beside its own
-
 
 class Answer:
     """What a command brought.
@@ -98,6 +96,7 @@ class Connection:
             ExecutionError: the connection or the server fails (connection_lost, timeout, mail).
         """
         tag, parts = self._written(words)
+        self._reader.begin()
         responses: list[Response] = []
         for part in parts:
             self._send(part)
@@ -112,6 +111,7 @@ class Connection:
     def run_all(self, commands: Iterable[Sequence[Word]]) -> list[Answer]:
         """Send several commands without literals at once, and return their answers: one round trip for all."""
         sent = [self._written(words) for words in commands]
+        self._reader.begin()
         self._send(b"".join(part for _, (part,) in sent))
         answers = []
         for tag, _ in sent:
@@ -142,10 +142,8 @@ class Connection:
 
     def _read(self, tag: bytes, responses: list[Response], keep: int) -> Response:
         """Read up to the end of the command or the next request for more; put what comes before into `responses`."""
-        size = 0
         while True:
-            pieces = self._reader.response(keep)
-            response = Response(pieces)
+            response = Response(self._reader.response(keep))
             self._learn(response)
             if response.tag in (tag, b"+"):
                 return response
@@ -153,9 +151,6 @@ class Connection:
                 if response.kind == b"BYE":  # its words are not passed on: they might repeat a password
                     raise trouble(EOFError(), self.wire.endpoint, "talk")
                 responses.append(response)
-            size += _OVERHEAD + sum(map(len, pieces))
-            if size > MOST_BYTES:
-                raise self._nonsense()
 
     def _learn(self, response: Response) -> None:
         """Take note of capabilities, wherever the server lists them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clitool_tools.mail.imap.response import number
+from clitool_tools.mail.imap.response import Nonsense, number
 from clitool_tools.mail.imap.syntax import LARGEST_UID
 
 TYPE_CHECKING = False
@@ -77,7 +77,7 @@ def messages(responses: Iterable[Response]) -> dict[int, Message]:
 def _items(response: Response) -> dict[bytes, Value]:
     try:
         values = response.values()
-    except ValueError:  # not one that any message has
+    except Nonsense:  # one odd message
         return {}
     pairs = values[0] if values and isinstance(values[0], list) else []
     keys = (_key(key) if isinstance(key, bytes) else b"" for key in pairs[::2])

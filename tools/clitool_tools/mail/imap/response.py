@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from clitool.errors import ExecutionError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -13,6 +15,12 @@ STATUS = frozenset((b"OK", b"NO", b"BAD", b"BYE", b"PREAUTH"))
 _DEEPEST = 200  # lists in lists; a message in a message in a message needs about four for each
 _ENDS_ATOM = frozenset(b' ()"\t')
 _SECTIONS = (b"BODY[", b"BODY.PEEK[", b"BINARY[")
+
+
+class Nonsense(ExecutionError):
+    """What a server says cannot be read."""
+
+    default_reason = "mail"
 
 
 class Atom(bytes):
@@ -52,13 +60,19 @@ class Response:
 
     @property
     def code(self) -> tuple[bytes, list[Value]]:
-        """The response code of a status with its arguments: ``[UIDVALIDITY 12]``; an empty word if there is none."""
+        """The response code of a status with its arguments: ``[UIDVALIDITY 12]``.
+
+        An empty word if there is none, or none that can be read: no outcome of a command hangs on it.
+        """
         text = self.pieces[0].lstrip()
         if not self.is_status or not text.startswith(b"["):
             return b"", []
         inside = text[1:].partition(b"]")[0]
         word, _, arguments = inside.partition(b" ")
-        return word.upper(), values([arguments])
+        try:
+            return word.upper(), values([arguments])
+        except Nonsense:
+            return b"", []
 
     @property
     def text(self) -> str:
@@ -69,7 +83,7 @@ class Response:
         return text.strip().decode("utf-8", "replace")
 
     def values(self) -> list[Value]:
-        """Return what follows the kind."""
+        """Return what follows the kind; raises as the function `values`."""
         return values(self.pieces)
 
 
@@ -77,7 +91,7 @@ def values(pieces: Sequence[bytes]) -> list[Value]:
     """Return the values of a response; a list that is not closed ends at its end.
 
     Raises:
-        ValueError: lists nested deeper than in any message.
+        Nonsense: lists are nested deeper than in any message.
     """
     outer: list[Value] = []
     stack = [outer]
@@ -98,7 +112,7 @@ def _read_text(text: bytes, stack: list[list[Value]]) -> None:
     for word in _words(text):
         if word == b"(" and isinstance(word, Atom):
             if len(stack) > _DEEPEST:
-                raise ValueError("nested too deeply")
+                raise Nonsense("the IMAP server nests lists deeper than any message does")
             inner: list[Value] = []
             stack[-1].append(inner)
             stack.append(inner)

@@ -158,8 +158,8 @@ class Session:
             when: its INTERNALDATE (``01-Feb-2024 10:00:00 +0000``); now if empty.
 
         Raises:
-            ExecutionError: not_found, no_space, permission or mail; after connection_lost and timeout it may have
-                been filed.
+            ExecutionError: not_found, no_space, permission or mail; or unknown_outcome if the server was handed the
+                message and gave no answer that can be understood.
         """
         raw = mailbox_name(folder)
         answer = self._append(raw, data, flags, when)
@@ -219,7 +219,12 @@ class Session:
             words.append(b"(%s)" % flags)
         if when:
             words.append(quoted(when))
-        return self.connection.run(*words, Literal(data))
+        try:
+            return self.connection.run(*words, Literal(data))
+        except ExecutionError as error:
+            raise ExecutionError(
+                f"whether the message was filed cannot be known: {error}", "unknown_outcome"
+            ) from error
 
     def _message(self, uid: int, *items: bytes, keep: int = MOST_BYTES) -> Message:
         found = self.fetch((uid,), *items, keep=keep)

@@ -47,7 +47,7 @@ class Draft:
         data = self._written(message_id, date)
         folder = self._folder()
         with attempt(entry, message_id, date, self._context.deadline):
-            uid = self._append(folder, data)
+            uid = self._servers.imap.append(folder, data, rb"\Draft \Seen")
         answer = self._answer(message_id, folder, uid)
         entry.finish(answer)
         return answer
@@ -62,15 +62,6 @@ class Draft:
         if folder is None:
             raise ExecutionError("the account has no folder for drafts; make one called Drafts", "not_found")
         return folder.name
-
-    def _append(self, folder: str, data: bytes) -> int | None:
-        try:
-            return self._servers.imap.append(folder, data, rb"\Draft \Seen")
-        except ExecutionError as error:
-            if error.reason not in ("connection_lost", "timeout"):
-                raise
-            message = f"whether the draft was filed cannot be known: {error}"
-            raise ExecutionError(message, "unknown_outcome") from error
 
     def _answer(self, message_id: str | None, folder: str, uid: int | None) -> dict[str, Any]:
         permit = self._servers.account.recipients.permit
