@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from clitool_tools.database import family
+from clitool_tools.database.installed import missing
 from database_world import ALLOWED, SHOP, Shop
+
+from clitool.family import Origin
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -171,3 +174,43 @@ def test_a_call_imports_the_driver_and_nothing_else(tmp_path: Path, call: str, m
 
     assert modules_of("", tmp_path) == set()
     assert modules_of(call, tmp_path) <= modules_of("import _sqlite3", tmp_path) | more
+
+
+MYSQL = {"type": "mysql", "host": "127.0.0.1", "port": 1, "user": "u", "database": "d", "allowed_tables": ["t"]}
+MONGODB = {"type": "mongodb", "connection_string": "mongodb://127.0.0.1:1/d", "allowed_tables": ["t"]}
+
+
+@pytest.mark.parametrize("probe", [False, True])
+@pytest.mark.parametrize(
+    ("settings", "module", "level", "package"),
+    [
+        pytest.param(MYSQL, "mysql.connector", "error", "mysql-connector-python", id="connector"),
+        pytest.param(MYSQL, "sqlglot", "warning", "sqlglot", id="parser"),
+        pytest.param(MONGODB, "pymongo", "error", "pymongo", id="pymongo"),
+    ],
+)
+def test_a_package_that_is_missing_is_told_without_a_server(
+    monkeypatch: pytest.MonkeyPatch, settings: dict[str, object], module: str, level: str, package: str, *, probe: bool
+) -> None:
+    """Every call would fail for it; who only runs `check` would not hear of it before."""
+    monkeypatch.setitem(sys.modules, module, None)
+    assert family.parse is not None
+    assert family.check is not None
+    found = list(family.check(family.parse(settings, Origin("/")), probe))
+
+    (told,) = [each for each in found if each.key == "type"]
+    assert told.level == level
+    assert f"{package!r} is missing" in told.message
+
+
+def test_a_part_of_a_package_is_missing_where_the_package_is() -> None:
+    (found,) = missing("no_such_package.part", "no-such-package", "clitool-convention[mysql]", "type")
+
+    assert "pip install 'clitool-convention[mysql]'" in found.message
+
+
+@pytest.mark.parametrize("settings", [MYSQL, MONGODB])
+def test_packages_that_are_there_are_not_told(settings: dict[str, object]) -> None:
+    assert family.parse is not None
+    assert family.check is not None
+    assert list(family.check(family.parse(settings, Origin("/")), False)) == []

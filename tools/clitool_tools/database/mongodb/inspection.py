@@ -7,6 +7,7 @@ import os
 from clitool.errors import ClitoolError
 from clitool.family import Finding
 from clitool.tool import Deadline
+from clitool_tools.database.installed import missing
 from clitool_tools.database.names import listed, shown
 
 TYPE_CHECKING = False
@@ -28,6 +29,9 @@ def inspect(connection: Connection, prefix: str, *, probe: bool) -> Iterator[Fin
     key = prefix + "connection_string"
     yield from _encryption(connection.address, key)
     yield from _files(connection.address, key)
+    if driver := list(missing("pymongo", "pymongo", "clitool-convention[mongodb]", prefix + "type")):
+        yield from driver
+        return
     if not probe:
         return
     from clitool_tools.database.mongodb.session import Session

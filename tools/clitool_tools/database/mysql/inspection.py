@@ -7,6 +7,7 @@ import os
 from clitool.errors import ClitoolError
 from clitool.family import Finding
 from clitool.tool import Deadline
+from clitool_tools.database.installed import missing
 from clitool_tools.database.names import listed, shown
 
 TYPE_CHECKING = False
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from clitool_tools.database.mysql.table import MysqlTable
     from clitool_tools.database.settings import Connection
 
+_EXTRA = "clitool-convention[mysql]"
 _SECONDS = 8.0
 _OTHERS_READ = 0o004
 _TESTED = {"mariadb": (10, 11), "mysql": (8, 0)}  # the oldest that this is written for
@@ -29,6 +31,10 @@ _NAMES = {"mariadb": "MariaDB", "mysql": "MySQL"}
 def inspect(connection: Connection, prefix: str, *, probe: bool) -> Iterator[Finding]:
     """Yield the findings; the server is asked only if `probe` is true."""
     yield from _encryption(connection.address, prefix)
+    yield from missing("sqlglot", "sqlglot", _EXTRA, prefix + "type", "warning")  # only database_sql needs it
+    if driver := list(missing("mysql.connector", "mysql-connector-python", _EXTRA, prefix + "type")):
+        yield from driver
+        return
     if not probe:
         return
     from clitool_tools.database.mysql.database import Database
