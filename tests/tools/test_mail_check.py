@@ -57,7 +57,9 @@ def said(settings: dict[str, Any], folder: str = "/", *, probe: bool = False) ->
         pytest.param(
             {**IMAP, "attachments_path": "/nowhere"}, "error", "attachments_path", "not exist", id="no-folder"
         ),
-        pytest.param({"connections": {"a": SMTP}}, "warning", "connections.a.allowed_recipients", "nobody", id="named"),
+        pytest.param(
+            {"connections": {"a": SMTP}}, "warning", "connections.a.allowed_recipients", "connection 'a': ", id="named"
+        ),
     ],
 )
 def test_the_settings_are_judged_without_a_server(settings: dict[str, Any], level: str, key: str, words: str) -> None:

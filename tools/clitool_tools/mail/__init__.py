@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clitool.family import Family
+from clitool.family import Family, Finding
 from clitool_tools.mail.drafting import MailDraft
 from clitool_tools.mail.list_folders import MailListFolders
 from clitool_tools.mail.mark_read import MailMarkRead
@@ -17,7 +17,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from clitool.family import Finding
     from clitool.tool import Deadline
     from clitool_tools.mail.account import Account
 
@@ -32,7 +31,8 @@ def check(accounts: Mapping[str, Account], probe: bool) -> Iterator[Finding]:
     from clitool_tools.mail.inspection import findings
 
     for name, account in accounts.items():
-        yield from findings(account, f"connections.{name}." if name else "", probe=probe)
+        for finding in findings(account, f"connections.{name}." if name else "", probe=probe):
+            yield Finding(finding.level, finding.key, f"connection {name!r}: {finding.message}") if name else finding
 
 
 family = Family(
