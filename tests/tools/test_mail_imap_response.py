@@ -221,7 +221,7 @@ MESSAGE = b'("message" "rfc822" NIL NIL NIL "7bit" 500 ("date" "s" NIL NIL NIL N
             ["1 text/html"],
             id="inline text with a name is the text",
         ),
-        pytest.param(b'("text" "calendar" NIL NIL NIL "7bit" 5 1)', ["1 text/calendar"], id="calendar"),
+        pytest.param(b'("text" "calendar" NIL NIL NIL "7bit" 5 1)', ["1 text/calendar attachment"], id="calendar"),
         pytest.param(
             b'("text" "csv" ("name*0" "a" "name*1" ".csv") NIL NIL "7bit" 5 1)', ["1 text/csv attachment"], id="csv"
         ),

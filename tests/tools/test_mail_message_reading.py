@@ -8,8 +8,8 @@ import tracemalloc
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from clitool_tools.mail.imap.structure import Part
-from clitool_tools.mail.reading.choice import HTML, TEXT, Choice
+from clitool_tools.mail.imap.structure import HTML, TEXT, Part
+from clitool_tools.mail.reading.choice import Choice
 from clitool_tools.mail.reading.flowed import unflow
 from clitool_tools.mail.reading.mime import Whole
 from hypothesis import given, settings
@@ -577,3 +577,30 @@ def test_nul_bytes_are_no_trouble() -> None:
     assert answer["content"]["subject"] == "ab"
     assert answer["content"]["from"] == [{"name": "", "address": "a@x.test"}]
     assert answer["content"]["text"] == "xy"
+
+
+@pytest.mark.parametrize(
+    ("part", "is_one"),
+    [
+        pytest.param("Content-Type: text/csv\n\na", True, id="table-without-a-name"),
+        pytest.param("Content-Type: text/calendar\n\na", True, id="invitation-without-a-name"),
+        pytest.param("Content-Type: message/partial; id=a; number=1\n\na", True, id="piece-of-a-message"),
+        pytest.param("Content-Type: message/global\n\nSubject: a\n\nb", True, id="message-in-UTF-8"),
+        pytest.param("Content-Type: text/x-amp-html; name=a.html\n\na", False, id="version-for-others"),
+        pytest.param("Content-Type: text/plain; name=a.txt\nContent-Disposition: inline\n\na", False, id="to-read"),
+        pytest.param("Content-Type: message/delivery-status; name=a\n\na: b", False, id="report-to-read"),
+    ],
+)
+def test_the_list_says_that_there_are_attachments_where_reading_lists_some(
+    mail: MailWorld, part: str, is_one: bool
+) -> None:
+    """What can be had only by saving it is an attachment; what is shown in the text is none."""
+    uid = mail.append(
+        multipart("Content-Type: text/plain\n\nx\n", part, kind="alternative" if "amp" in part else "mixed")
+    )
+
+    (row,) = mail.call("read_inbox")["messages"]
+    listed = mail.call("read_message", uid=uid)["untrusted"]["attachments"]
+
+    assert row["has_attachments"] is is_one
+    assert any(not each["inline"] for each in listed) is is_one

@@ -11,7 +11,10 @@ if TYPE_CHECKING:
     from clitool_tools.mail.imap.response import Value
 
 _DISPOSITIONS = frozenset((b"attachment", b"inline", b"form-data"))
-_BODIES = frozenset(("text/plain", "text/html"))
+TEXT, HTML = "text", "html"
+FOR_OTHERS = frozenset(("text/x-amp-html", "text/watch-html"))  # versions of the text for devices that we are not
+_NOT_TO_READ = ("text/calendar", "text/csv", "text/vcard", "text/x-vcard", "text/directory", "text/rtf")
+_REPORTS = frozenset(("message/delivery-status", "message/disposition-notification", "message/feedback-report"))
 
 
 class Part:
@@ -61,8 +64,8 @@ class Part:
 
     @property
     def text_charset(self) -> str:
-        """What the message's text claims to be written in; empty if it claims nothing. Attachments do not count."""
-        texts = (part for part in self.leaves() if part.kind.startswith("text/") and not part.is_attachment)
+        """What the message's text claims to be written in; empty if it claims nothing; attachments do not count."""
+        texts = (part for part in self.leaves() if part.version)
         return next(
             (part.parameters["charset"].decode("latin-1") for part in texts if "charset" in part.parameters), ""
         )
@@ -74,14 +77,24 @@ class Part:
         return any(name.partition("*")[0] in ("name", "filename") for name in names)
 
     @property
+    def version(self) -> str:
+        """Which version of the text to read it is, `TEXT` or `HTML`; empty if it is none."""
+        if self.disposition == "attachment" or self.kind in _NOT_TO_READ or self.kind in FOR_OTHERS:
+            return ""
+        if self.kind == "text/html":
+            return HTML
+        is_text = self.kind == "text/plain" or self.kind in _REPORTS  # also with a name: what is inline is to be read
+        return TEXT if is_text or (self.kind.startswith("text/") and not self.has_name) else ""
+
+    @property
     def is_attachment(self) -> bool:
         """Whether a person would call it one: not the text to read, nor a picture within it."""
-        if self.disposition == "attachment" or self.kind == "message/rfc822":
+        if self.disposition == "attachment":
             return True
-        if self.kind in _BODIES:  # also with a name: what is inline is to be read
+        if self.version or self.kind in FOR_OTHERS:
             return False
         if self.kind.startswith(("text/", "message/")):
-            return self.has_name
+            return True
         return self.content_id is None or (self.disposition != "inline" and not self.kind.startswith("image/"))
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from clitool.errors import ExecutionError, InvalidParams
+from clitool_tools.mail.imap.structure import TEXT
 from clitool_tools.mail.parameters import parameter
-from clitool_tools.mail.reading.choice import TEXT, Choice
+from clitool_tools.mail.reading.choice import Choice
 from clitool_tools.mail.reading.file_name import safe_name
 from clitool_tools.mail.transfer import decoded_size, undo
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from clitool_tools.mail.imap.structure import FOR_OTHERS, HTML, TEXT
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from clitool_tools.mail.imap.structure import Part
 
-TEXT, HTML = "text", "html"
 _DEEPEST = 100
 _MESSAGES = ("message/rfc822", "message/global")
-_REPORTS = ("message/delivery-status", "message/disposition-notification", "message/feedback-report")
-_VERSIONS = ("text/x-amp-html", "text/watch-html")  # of the same text, for devices that we are not
-_NO_BODY = ("text/calendar", "text/csv", "text/vcard", "text/x-vcard", "text/directory", "text/rtf", *_VERSIONS)
 _SMIME = ("application/pkcs7-mime", "application/x-pkcs7-mime")
 _OUTLOOK = "winmail.dat is what Outlook packs attachments in; it is listed and not unpacked"
 _NOTES = {
@@ -73,7 +71,7 @@ class Choice:
                 self._visit(child, depth + 1)
 
     def _visit_leaf(self, part: Part) -> None:
-        version = _version(part)
+        version = part.version
         if version:
             self._take(part, version)
         else:
@@ -81,7 +79,7 @@ class Choice:
 
     def _visit_alternative(self, part: Part, depth: int) -> None:
         """Take the best version, which is the last one; what belongs to the others is no less attached."""
-        versions = [(child, {_version(leaf) for leaf in child.leaves()}) for child in part.parts]
+        versions = [(child, {leaf.version for leaf in child.leaves()}) for child in part.parts]
         wanted = (TEXT, HTML) if self._wanted == TEXT else (HTML,)
         fitting = ([child for child, found in versions if version in found] for version in wanted)
         chosen = next((children[-1] for children in fitting if children), None)
@@ -92,7 +90,7 @@ class Choice:
                 if chosen is not None and chosen.kind == "text/plain" and HTML in found:
                     self.rivals[chosen.section] = Choice(child, HTML).body
                 self.formats |= found - {""}
-                self._leave(leaf for leaf in child.leaves() if not _version(leaf) and leaf.kind not in _VERSIONS)
+                self._leave(leaf for leaf in child.leaves() if not leaf.version and leaf.kind not in FOR_OTHERS)
 
     def _take(self, part: Part, version: str) -> None:
         self.formats.add(version)
@@ -135,16 +133,6 @@ def is_broken(part: Part) -> bool:
         only = part.parts[0]
         return only.kind == "text/plain" and not only.size and not only.has_name
     return not part.parts
-
-
-def _version(part: Part) -> str:
-    """Return which version of a text a part is; empty if it is none, but an attachment."""
-    if part.disposition == "attachment" or part.kind in _NO_BODY or part.kind.startswith("multipart/"):
-        return ""
-    if part.kind == "text/html":
-        return HTML
-    is_text = part.kind == "text/plain" or part.kind in _REPORTS
-    return TEXT if is_text or (part.kind.startswith("text/") and not part.has_name) else ""
 
 
 def _first_of(part: Part) -> Part:

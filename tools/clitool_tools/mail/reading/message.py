@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from clitool_tools.mail.charset import decode
 from clitool_tools.mail.headers import Headers
+from clitool_tools.mail.imap.structure import HTML
 from clitool_tools.mail.invisible import Removed, visible_text
 from clitool_tools.mail.reading.attachment import listed
-from clitool_tools.mail.reading.choice import HTML, Choice
+from clitool_tools.mail.reading.choice import Choice
 from clitool_tools.mail.reading.header_texts import all_fields, header_texts
 from clitool_tools.mail.reading.mime import complete
 from clitool_tools.mail.reading.part_text import read
