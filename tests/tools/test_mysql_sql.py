@@ -379,6 +379,12 @@ def test_long_rows_beyond_that_size_are_not_read_into_memory(
     assert peak < 15_000_000
 
 
+def test_more_columns_than_a_table_can_have_are_too_many(mighty: Mighty) -> None:
+    """MariaDB gives them where no table is read."""
+    assert len(mighty.call("sql", sql=f"SELECT {', '.join(['1'] * 4096)}")["columns"]) == 4096
+    assert mighty.reason("sql", sql=f"SELECT {', '.join(['1'] * 4097)}") == "too_large"
+
+
 def test_a_view_is_a_grant_of_its_own(mighty: Mighty, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its owner decides what it shows; the tables behind it stay closed."""
     monkeypatch.setitem(mighty.settings, "allowed_tables", ["v_secret"])

@@ -288,7 +288,7 @@ class _Protocol(MySQLProtocol):
         """Return how many columns a result has."""
         count = MySQLProtocol.parse_column_count(packet)
         if count is not None and count > _COLUMNS:
-            raise DriverError("protocol", text="too many columns")
+            raise DriverError("large")
         return count
 
     @staticmethod

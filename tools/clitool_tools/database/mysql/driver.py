@@ -101,8 +101,8 @@ class DriverError(Exception):
 
     Attributes:
         kind: ``server`` if the server refuses; else where the trouble is: ``name`` (no such host), ``connect``,
-            ``login``, ``tls``, ``lost`` (the conversation ended), ``slow`` (the clock ran out), ``large`` (a row is
-            more than any answer can have), ``protocol``.
+            ``login``, ``tls``, ``lost`` (the conversation ended), ``slow`` (the clock ran out), ``large`` (a row is,
+            or has columns, more than any answer can have), ``protocol``.
         code: the server's own number, or 0.
         state: its SQLSTATE, or empty.
         text: what the server or the system says; may hold values, so it is never shown as it is.

@@ -61,7 +61,9 @@ def translated(error: DriverError, timeout: float, row: int | None = None) -> Cl
             f"the statement took longer than {timeout:.3g} s and was stopped; ask for less", "timeout"
         )
     if error.kind == "large":
-        return InvalidParams("a row is larger than any answer may be; leave out its large columns", "too_large")
+        return InvalidParams(
+            "a row is larger, or has more columns, than an answer may have; leave some out", "too_large"
+        )
     if error.kind != "server":
         return ExecutionError("the connection to the server ended in the middle", "connection_lost")
     if error.code == _ACCESS_DENIED:  # also for a statement that reads or writes files
