@@ -105,8 +105,15 @@ def test_what_a_view_leaves_out_changes_no_answer_and_no_error(
 
 
 def outcome(call: Callable[..., Any], table: str, pipeline: list[Any]) -> Any:
-    """Return the rows of an answer in any order, or the sentence of the error."""
+    """Return the rows of an answer, or the sentence of the error."""
     try:
-        return sorted(json.dumps(row) for row in call("aggregate", table=table, pipeline=pipeline)["rows"])
+        return unordered(call("aggregate", table=table, pipeline=pipeline)["rows"])
     except ClitoolError as error:
         return str(error)
+
+
+def unordered(value: Any) -> Any:
+    """Return the value with all lists in one order: groups come in any."""
+    if isinstance(value, list):
+        return sorted(json.dumps(unordered(item)) for item in value)
+    return {key: unordered(item) for key, item in value.items()} if isinstance(value, dict) else value
