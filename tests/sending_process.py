@@ -26,6 +26,7 @@ MOMENTS = {
     "content sent": ("clitool_tools.mail.smtp.dialogue:Dialogue.send", "after content"),
     "taken by the server": ("clitool_tools.mail.smtp.session:Session.transmit", "after"),
     "answer kept": ("clitool_tools.mail.outgoing.ledger:Entry.finish", "after"),
+    "copy begun": ("clitool_tools.mail.outgoing.ledger:Entry.begin_copy", "after"),
     "copy filed": ("clitool_tools.mail.outgoing.sent:file_copy", "after"),
 }
 

@@ -79,8 +79,10 @@ class Delivery:
         return self._with_copy(answer, self._write(answer["message_id"], date), entry)
 
     def _with_copy(self, answer: dict[str, Any], data: bytes, entry: NoEntry) -> dict[str, Any]:
-        from clitool_tools.mail.outgoing.sent import file_copy
+        from clitool_tools.mail.outgoing.sent import file_copy, not_saved
 
+        if not entry.begin_copy(self._context.deadline):
+            return {**answer, "sent_copy": not_saved("another call with this idempotency_key is filing it")}
         whole = {**answer, "sent_copy": file_copy(self._servers, data, answer["message_id"])}
         entry.finish(whole)
         return whole

@@ -39,6 +39,10 @@ class NoEntry:
     def finish(self, answer: dict[str, Any]) -> None:
         """Note the answer."""
 
+    def begin_copy(self, deadline: Deadline) -> bool:  # noqa: ARG002 - of `Entry`
+        """Return whether this call is to file the copy of the message, and no other one until the deadline."""
+        return True
+
     def end(self, *, unknown: bool) -> None:
         """Note that there will be no answer."""
 
@@ -106,8 +110,19 @@ class Entry(NoEntry):
         """Note the answer; if that cannot be done, the message is sent all the same."""
         try:
             self._keep(answer=answer)
-        except ExecutionError as error:
+        except ClitoolError as error:
             self._context.logger.warn(f"the answer to a sent message cannot be kept: {error}")  # noqa: G004, G010 - not `logging`
+
+    def begin_copy(self, deadline: Deadline) -> bool:
+        """Return whether this call is to file the copy of the message, and no other one until the deadline.
+
+        Calls that come while the first one files it would each find none, and file one.
+        """
+        try:
+            return self._context.state.put_if_absent(f"copy {self._place}", "", deadline.remaining() + _GRACE)
+        except ExecutionError as error:
+            self._context.logger.warn(f"that a copy is being filed cannot be noted: {error}")  # noqa: G004, G010 - not `logging`
+            return True
 
     def end(self, *, unknown: bool) -> None:
         """Note that there will be no answer; unless the outcome is `unknown`, the key is free again."""

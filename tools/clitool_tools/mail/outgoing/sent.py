@@ -30,15 +30,15 @@ def file_copy(servers: Servers, data: bytes, message_id: str) -> dict[str, Any]:
     """
     account = servers.account
     if account.save_sent == "never":
-        return _not_saved("save_sent is never")
+        return not_saved("save_sent is never")
     if account.save_sent == "auto" and account.smtp and account.smtp.host.lower() in _FILE_THEMSELVES:
         return {"state": "left_to_server"}
     if account.imap is None:
-        return _not_saved("there is no imap_host")
+        return not_saved("there is no imap_host")
     try:
         return _file(servers, data, message_id)
     except ClitoolError as error:
-        return _not_saved(str(error))
+        return not_saved(str(error))
 
 
 def _file(servers: Servers, data: bytes, message_id: str) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def _file(servers: Servers, data: bytes, message_id: str) -> dict[str, Any]:
     session = servers.imap
     folder = session.special_use("sent")
     if folder is None:
-        return _not_saved("the account has no folder for sent mail")
+        return not_saved("the account has no folder for sent mail")
     session.examine(folder.name)
     if session.search([b"HEADER", b"Message-ID", quoted(message_id.encode())]):
         return {"state": "already_there", "folder": folder.name}
@@ -55,5 +55,6 @@ def _file(servers: Servers, data: bytes, message_id: str) -> dict[str, Any]:
     return {"state": "saved", "folder": folder.name}
 
 
-def _not_saved(why: str) -> dict[str, Any]:
+def not_saved(why: str) -> dict[str, Any]:
+    """Return what is told if there is no copy."""
     return {"state": "not_saved", "why": why}
