@@ -86,6 +86,12 @@ FAULTS: list[Any] = [
     pytest.param({}, {".": SILENCE}, "unknown_outcome", "cannot be known", id="verdict-silent"),
     pytest.param({}, {".": b"what\r\n"}, "unknown_outcome", "cannot be known", id="verdict-garbage"),
     pytest.param({}, {".": b"250-x\r\n" * 999}, "unknown_outcome", "cannot be known", id="verdict-endless"),
+    pytest.param({}, {".": b"354 go on\r\n"}, "unknown_outcome", "(354 go on)", id="verdict-goes-on"),
+    pytest.param({}, {".": b"100 wait\r\n"}, "unknown_outcome", "(100 wait)", id="verdict-not-yet"),
+    pytest.param({}, {".": b"000 x\r\n"}, "unknown_outcome", "(0 x)", id="verdict-of-no-kind"),
+    pytest.param({}, {".": b"999 x\r\n"}, "unknown_outcome", "(999 x)", id="verdict-of-another-kind"),
+    pytest.param({"greeting": b"000 x\r\n"}, {}, "refused", "does not talk", id="greeting-of-no-kind"),
+    pytest.param({}, {"RCPT": b"100 x\r\n"}, "refused", "100 x", id="rcpt-not-yet"),
 ]
 
 

@@ -20,7 +20,7 @@ class Reply:
     """What the server said to one command.
 
     Attributes:
-        code: three digits; below 400 it means yes.
+        code: three digits.
         lines: its words, line by line; text from outside.
     """
 
@@ -33,7 +33,7 @@ class Reply:
     @property
     def good(self) -> bool:
         """Whether the command was carried out."""
-        return self.code < 300
+        return 200 <= self.code < 300
 
     @property
     def words(self) -> str:

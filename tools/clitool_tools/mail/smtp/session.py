@@ -169,13 +169,19 @@ class Session:
 
     def _verdict(self) -> Reply:
         try:
-            return self._dialogue.reply()
+            reply = self._dialogue.reply()
         except ExecutionError as error:
-            message = (
-                f"{self._server} got the whole message but did not say whether it took it ({error}); "
-                "whether it was sent cannot be known"
-            )
-            raise ExecutionError(message, "unknown_outcome") from error
+            raise self._unknown(str(error)) from error
+        if reply.good or 400 <= reply.code < 600:
+            return reply
+        raise self._unknown(str(reply))
+
+    def _unknown(self, why: str) -> ExecutionError:
+        message = (
+            f"{self._server} got the whole message but did not say whether it took it ({why}); "
+            "whether it was sent cannot be known"
+        )
+        return ExecutionError(message, "unknown_outcome")
 
     def _all_refused(self, refusals: Sequence[Refusal]) -> ClitoolError:
         first = refusals[0]
