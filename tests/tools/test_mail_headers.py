@@ -9,6 +9,7 @@ from clitool_tools.mail.address_list import mailboxes
 from clitool_tools.mail.encoded_words import decode_words
 from clitool_tools.mail.headers import LONGEST, MOST_IDS, MOST_MAILBOXES, Headers
 from clitool_tools.mail.invisible import Removed
+from clitool_tools.mail.outgoing.header import message_ids
 from clitool_tools.mail.parameters import parameter, split
 from clitool_tools.mail.reading.header_texts import all_fields, header_texts
 from hypothesis import given, settings
@@ -179,6 +180,16 @@ def test_ids_are_found_and_bounded() -> None:
     assert headers.ids("references") == ["<a@x>", "<b@x>"]
     found = headers.ids("x-many")
     assert (len(found), found[0], found[-1]) == (MOST_IDS, "<r0@x>", "<r199@x>")
+
+
+@pytest.mark.parametrize(
+    "token", [b"<ab>", b"<@x>", b"<a@>", b"<=?utf-8?q?a?=@x>", b"<a@=?x>", b"<" + b"a" * 2000 + b"@x>"]
+)
+def test_no_sender_keeps_anybody_from_answering(token: bytes) -> None:
+    """What stands in the lists of a message that is read is accepted in an answer to it."""
+    headers = Headers(b"References: <a@x> " + token + b" <b!#$%@[1.2.3.4]>\r\n\r\n")
+
+    assert message_ids(" ".join(headers.ids("references"))) == ["<a@x>", "<b!#$%@[1.2.3.4]>"]
 
 
 def test_what_a_header_says_is_bounded() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+
 from clitool_tools.mail.charset import decode
 from clitool_tools.mail.transfer import undo
 
@@ -33,6 +35,8 @@ class _Word:
     def takes(self, other: _Word) -> bool:
         """Return whether `other` goes on with this one; it is a part of this one then."""
         if (self.charset, self.encoding) != (other.charset, other.encoding):
+            return False
+        if other.data().startswith((BOM_UTF16_LE, BOM_UTF16_BE)):  # the mark is no letter of a longer text
             return False
         self._texts += other._texts
         return True

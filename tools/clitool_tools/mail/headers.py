@@ -65,11 +65,17 @@ class Headers:
         return iso(self.raw(name).decode("latin-1"))
 
     def ids(self, name: str) -> list[str]:
-        """Return the message ids in a field, with their brackets; the first and the last ones, at most `MOST_IDS`."""
+        """Return the message ids in a field, with their brackets; the first and the last ones, at most `MOST_IDS`.
+
+        What an answer may not name is left out, so that no sender can keep anybody from answering.
+        """
         import re
 
-        found = [one.decode("ascii") for one in re.findall(rb"<[!-;=?-~]+>", self.raw(name))]
-        return [shortened(one) for one in (*found[:1], *found[1:][1 - MOST_IDS :])]
+        from clitool_tools.mail.outgoing.header import is_message_id
+
+        tokens = (one.decode("ascii") for one in re.findall(rb"<[!-;=?-~]+>", self.raw(name)))
+        found = [token for token in tokens if is_message_id(token)]
+        return [*found[:1], *found[1:][1 - MOST_IDS :]]
 
 
 def shortened(text: str) -> str:

@@ -64,13 +64,14 @@ def message_ids(text: str) -> list[str]:
     """
     unfolded = text.replace("\r\n", "\n").replace("\n ", " ").replace("\n\t", " ").replace("\t", " ")
     found = [one for one in unfolded.split(" ") if one]
-    if not found or not all(map(_is_id, found)):
+    if not found or not all(map(is_message_id, found)):
         message = "a message id looks like <left@right>, in printable ASCII; several are separated by blanks"
         raise InvalidParams(message, "bad_header")
     return found
 
 
-def _is_id(token: str) -> bool:
+def is_message_id(token: str) -> bool:
+    """Return whether `token` is one message id, in its angle brackets and short enough for a line."""
     left, at, right = token[1:-1].partition("@")
     whole = token[:1] == "<" and token[-1:] == ">" and bool(left and at and right)
     clean = token.isascii() and token.isprintable() and "=?" not in token and len(token) <= LONGEST_ID
