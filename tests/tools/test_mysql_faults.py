@@ -120,6 +120,7 @@ def refused(reason: str, code: int) -> Iterator[dict[str, Any]]:
         ("WITH x (a, b) AS (SELECT 1) SELECT * FROM x", "bad_statement", 4002, "common table expression"),
         ("SELECT SUM(id) OVER w FROM orders", "bad_statement", 4009, "window"),
         ("SELECT id FROM orders USE INDEX (nothing)", "bad_statement", 1176, "index"),
+        ("SELECT *", "bad_statement", 1096, "no table"),
         ("SELECT 'x' COLLATE nothing", "bad_statement", 1273, "collation"),
         ("SELECT _latin1'x' COLLATE utf8mb4_bin", "bad_statement", 1253, "collation"),
         (f"SELECT POINT(1, 1) + '{VALUE}'", "bad_statement", 4078, "types"),

@@ -105,6 +105,7 @@ _GROUPS: tuple[tuple[str, str, Iterable[int]], ...] = (
         (*range(3579, 3600), *range(4009, 4025)),
     ),
     ("a table has no such index", "bad_statement", (1176,)),
+    ("the statement reads no table whose columns * could be", "bad_statement", (1096,)),
     ("a character set or collation is unknown, or they do not belong together", "bad_statement", (1115, 1253, 1273)),
     ("an operation has values of types that it does not take", "bad_statement", (4078, 4079)),
     ("the parts of the union have different numbers of columns", "bad_statement", (1222,)),
