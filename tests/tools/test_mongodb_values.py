@@ -389,6 +389,24 @@ STRANGE = [
         },
         id="beside others",
     ),
+    pytest.param(
+        document(element(0x05, b"x", b"\x04\0\0\0\x02\x09\0\0\0")),
+        {"x": {"$binary": {"base64": "CQAAAA==", "subType": "02"}}},
+        id="bytes of the old kind with a wrong length",
+    ),
+    pytest.param(
+        document(element(0x05, b"x", b"\x01\0\0\0\x02z"), element(0x05, b"y", b"\0\0\0\0\x02")),
+        {
+            "x": {"$binary": {"base64": "eg==", "subType": "02"}},
+            "y": {"$binary": {"base64": "", "subType": "02"}},
+        },
+        id="bytes of the old kind without a length",
+    ),
+    pytest.param(
+        document(element(0x05, b"x", b"\x05\0\0\0\x02\x01\0\0\0z"), element(0x06, b"u", b"")),
+        {"x": {"$binary": {"base64": "eg==", "subType": "02"}}, "u": {"$undefined": True}},
+        id="bytes of the old kind",
+    ),
 ]
 
 
@@ -405,6 +423,20 @@ def test_a_caller_reads_what_another_program_stored(mongo: Mongo, data: bytes) -
     mongo.collection("things").insert_one(RawBSONDocument(document(_id, data[4:-1])))  # type: ignore[arg-type]
     (row,) = mongo.call("query", table="things")["rows"]
     assert row == shown(document(_id, data[4:-1]), RELAXED)
+
+
+@pytest.mark.parametrize("data", [case.values[0] for case in STRANGE[-3:]], ids=[case.id for case in STRANGE[-3:]])
+def test_a_document_that_the_driver_refuses_hides_no_other_one(mongo: Mongo, data: bytes) -> None:
+    """The server stores it for whoever may write; so it must not keep others from reading."""
+    for number in (1, 3):
+        mongo.collection("things").insert_one({"_id": number})
+    raw = document(element(0x10, b"_id", b"\x02\0\0\0"), data[4:-1])
+    mongo.collection("things").insert_one(RawBSONDocument(raw))  # type: ignore[arg-type]
+    first = mongo.call("query", table="things", limit=2)
+    rest = mongo.call("query", table="things", limit=2, cursor=first["next_cursor"])
+    assert [row["_id"] for row in [*first["rows"], *rest["rows"]]] == [1, 2, 3]
+    described = mongo.call("describe", table="things")
+    assert (described["sampled"], described["columns"][0]["name"]) == (3, "_id")
 
 
 def test_a_document_of_any_depth_that_the_server_stores_is_shown(mongo: Mongo) -> None:

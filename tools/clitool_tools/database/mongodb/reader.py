@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Entries: TypeAlias = list[tuple[Any, str, Any]]  # name, type and JSON of each field
 
 _FIXED = {0x01: 8, 0x07: 12, 0x08: 1, 0x09: 8, 0x0A: 0, 0x10: 4, 0x11: 8, 0x12: 8, 0x13: 16, 0x7F: 0, 0xFF: 0}
+_OLD_BINARY = 2
 
 
 def options() -> Any:  # noqa: ANN401 - a type of the driver's
@@ -78,8 +79,6 @@ class _Reader:
         special = _SPECIAL.get(kind)
         if special is not None:
             return special(self)
-        if kind == 0x05:
-            return self.plain(kind, self.length(self._at) + 5)
         if kind not in _FIXED:
             raise ExecutionError("a document holds a value of a type that is not known here", "database")
         return self.plain(kind, _FIXED[kind])
@@ -103,6 +102,16 @@ class _Reader:
     def string(self) -> Any:  # noqa: ANN401 - as above
         length = self.length(self._at)
         return _text(self.take(4 + length)[4:-1])
+
+    def binary(self) -> dict[str, Any]:
+        """Return bytes; those of the old kind begin with their length, which the server takes also if it is wrong."""
+        length = self.length(self._at)
+        subtype = self.take(5)[4]
+        data = self.take(length)
+        if subtype == _OLD_BINARY and data[:4] == (length - 4).to_bytes(4, "little", signed=True):
+            data = data[4:]
+        shown: dict[str, Any] = self._form.value(bson.Binary(data, subtype))
+        return shown
 
     def regex(self) -> dict[str, Any]:
         return regular_expression(_text(self.until_nul()), _text(self.until_nul()))
@@ -167,6 +176,7 @@ _SPECIAL: dict[int, Callable[[_Reader], Any]] = {
     0x02: _Reader.string,
     0x03: _Reader.inner,
     0x04: _Reader.array,
+    0x05: _Reader.binary,
     0x06: lambda _: {"$undefined": True},
     0x0B: _Reader.regex,
     0x0C: _Reader.pointer,

@@ -54,9 +54,14 @@ class Survey:
     def add(self, batch: Any) -> None:  # noqa: ANN401 - bytes, for which the driver declares documents
         """Count the fields of some documents."""
         for some in divided(batch):
-            for document in bson.decode_all(b"".join(some), OPTIONS):
+            for raw in some:
                 self.documents += 1
-                self._document(document, "")
+                try:
+                    document = bson.decode(raw, OPTIONS)
+                except bson.errors.BSONError:  # the server takes some that the driver does not
+                    self.is_complete = False
+                else:
+                    self._document(document, "")
 
     def columns(self) -> list[dict[str, Any]]:
         """Return the fields by their dotted paths, in the order in which they were found, each before its parts."""
