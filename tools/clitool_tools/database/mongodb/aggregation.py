@@ -25,6 +25,7 @@ _LONGEST = 200  # characters of the server's own sentence
 _TOO_MUCH = "a stage needs more memory than the server grants one; filter or group before it, or ask for less"
 _TOO_WIDE = "a document that $lookup makes would be too large; join fewer documents, or put $unwind right behind it"
 _LIMITS = {146: _TOO_MUCH, 292: _TOO_MUCH, 4568: _TOO_WIDE}
+_WIRE_VERSION = 13  # of MongoDB 5.0
 _NOT_OF_THE_PIPELINE = (10058, 10107, 10334, 11000, 11600, 11601, 11602, 13388, 13435, 13436)
 _FIRST_LOCATION = 10_000  # from here on numbers stand for places in the server's source: nearly all judge a pipeline
 _OF_THE_PIPELINE = (2, 4, 9, 14, 15, 27, 28, 40, 51, 52, 56, 72, 115, 165, 166, 167, 168, 224, 238, 241, 267, 338)
@@ -48,7 +49,7 @@ def aggregate(
             with cursor:
                 yield from rows(iter(cursor), CANONICAL if is_canonical else RELAXED)
         except pymongo.errors.OperationFailure as error:
-            refused = _refused(error)
+            refused = refused_as(error, may_repeat=_marks_running(session))
             if refused is None:
                 raise
             raise refused from error
@@ -60,8 +61,21 @@ def _has_view(session: Session, tables: Collection[str]) -> bool:
     return any(types.get(name, "view") == "view" for name in tables)
 
 
-def _refused(error: pymongo.errors.OperationFailure) -> ClitoolError | None:
-    """Return what to raise if the server has something against the pipeline itself, or None."""
+def _marks_running(session: Session) -> bool:
+    """Return whether the server's sentence tells a pipeline that it does not take from one that fails on a document.
+
+    The router of a cluster does not say it of what it runs itself, and older servers than 5.0 say it in other words.
+    """
+    return session.server.get("msg") != "isdbgrid" and session.server["maxWireVersion"] >= _WIRE_VERSION
+
+
+def refused_as(error: pymongo.errors.OperationFailure, *, may_repeat: bool) -> ClitoolError | None:
+    """Return what to raise if the server has something against the pipeline itself, or None.
+
+    Args:
+        error: of the server.
+        may_repeat: whether its sentence can be told to be about the pipeline, or about a document.
+    """
     code = error.code or 0
     if code in _LIMITS:
         return ExecutionError(_LIMITS[code], "database", vendor_code=code)
@@ -69,13 +83,13 @@ def _refused(error: pymongo.errors.OperationFailure) -> ClitoolError | None:
     if code not in _OF_THE_PIPELINE and not is_location:
         return None
     message = str((error.details or {}).get("errmsg", ""))
-    if "xecutor error" in message:  # it may speak of a document
-        names = _names(message)
-        sentence = (
-            f"the pipeline fails on a document{f' (in {names})' if names else ''}; test its type before, as $convert"
-        )
-        return ExecutionError(f"{sentence} does with onError", "database", vendor_code=code)
-    return InvalidParams(f"the server refuses the pipeline: {_said(message)}", "pipeline_not_allowed", vendor_code=code)
+    if may_repeat and "xecutor error" not in message:
+        sentence = f"the server refuses the pipeline: {_said(message)}"
+        return InvalidParams(sentence, "pipeline_not_allowed", vendor_code=code)
+    names = _names(message)  # the rest may be what a document holds
+    what = "the pipeline fails on a document" if may_repeat else "the pipeline cannot run, or fails on a document"
+    sentence = f"{what}{f' (in {names})' if names else ''}; test its type before, as $convert does with onError"
+    return ExecutionError(sentence, "database", vendor_code=code)
 
 
 def _names(message: str) -> str:
