@@ -99,6 +99,7 @@ def test_no_password_goes_elsewhere_in_the_clear(host: str) -> None:
         "ann@imap.example.test",
         "imap.example.test:993",
         "imap example.test",
+        "[::1]",
         "a\0b",
         "a\nb",
     ],

@@ -15,6 +15,7 @@ _PORTS = {
     "imap": {IMPLICIT: 993, STARTTLS: 143, NONE: 143},
     "smtp": {IMPLICIT: 465, STARTTLS: 587, NONE: 25},
 }
+_NEVER_IN_HOSTS = frozenset("/@[] ")
 _STARTTLS_PORTS = frozenset((25, 143, 587))
 
 
@@ -66,8 +67,8 @@ def parse_endpoint(protocol: str, values: Mapping[str, Any], prefix: str) -> End
 
 
 def _check_host(host: str, key: str) -> None:
-    if "/" in host or "@" in host or not host.isprintable() or not host.isascii() or " " in host:
-        raise SettingsError(key, "must be the name or address of a server and nothing else: mail.example.org")
+    if _NEVER_IN_HOSTS.intersection(host) or not host.isprintable() or not host.isascii():
+        raise SettingsError(key, "must be the name or address of a server and nothing else: mail.example.org or ::1")
     if host.count(":") == 1:
         raise SettingsError(
             key, f"give the port as {key.rpartition('.')[2].replace('host', 'port')!r}, not in the host"

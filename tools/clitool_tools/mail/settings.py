@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clitool.errors import SettingsError
-from clitool_tools.mail.account import Account
+from clitool_tools.mail.account import MAX_MESSAGE_BYTES, MAX_RECIPIENTS, Account
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,14 +63,14 @@ _ACCOUNT: dict[str, Any] = {
         "type": "integer",
         "minimum": 1,
         "maximum": 1000,
-        "default": 100,
+        "default": MAX_RECIPIENTS,
         "description": "different addresses in to, cc and bcc together",
     },
     "max_message_bytes": {
         "type": "integer",
         "minimum": 1024,
         "maximum": 67_108_864,
-        "default": 26_214_400,
+        "default": MAX_MESSAGE_BYTES,
         "description": "size of a message with its attachments, sent or read",
     },
     "save_sent": {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 from clitool.errors import ExecutionError
 from clitool_tools.mail.imap.response import Atom
 from clitool_tools.mail.imap.syntax import LARGEST_UID, Literal
@@ -42,7 +40,7 @@ def found(answer: Answer) -> list[int]:
         ExecutionError: more than any folder holds (mail).
     """
     uids: list[int] = []
-    for first, last in sorted(islice(_found_ranges(answer), _MOST + 1)):
+    for first, last in sorted(_found_ranges(answer)):
         start = max(first, uids[-1] + 1) if uids else first
         if len(uids) + last - start >= _MOST:
             raise ExecutionError("the IMAP server finds more messages than any folder holds", "mail")

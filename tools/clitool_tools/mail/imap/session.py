@@ -134,7 +134,8 @@ class Session:
         item = b"BODY.PEEK[%b]<0.%d>" % (section_name(section), max_bytes)
         data = self._message(uid, item, keep=max_bytes).body(section)
         if data is None:
-            raise ExecutionError(f"message {uid} has no part {section}", "not_found")
+            what = f"part {section}" if section else "content"
+            raise ExecutionError(f"message {uid} has no {what}", "not_found")
         return data
 
     def store(self, uids: Iterable[int], flags: bytes, *, add: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from email.message import EmailMessage
+from email.message import EmailMessage, MIMEPart
 from email.policy import EmailPolicy
 
 from clitool_tools.mail.outgoing.header import file_parameter
@@ -48,35 +48,35 @@ def entity(text: str | None, html: str | None, attachments: Sequence[Attachment]
         html: the same as HTML.
         attachments: what goes along.
     """
-    message = EmailMessage(_POLICY)
-    _set_text(message, text if text is not None or html is not None else "", "plain")
-    if html is not None:
-        if text is None:
-            _set_text(message, html, "html")
-        else:
-            message.make_alternative()
-            part = EmailMessage(_POLICY)
-            _set_text(part, html, "html")
-            del part["MIME-Version"]
-            message.attach(part)
+    message: MIMEPart = EmailMessage(_POLICY)
+    if text is None:
+        _set_text(message, html or "", "html")
+    else:
+        _set_text(message, text, "plain")
+    if text is not None and html is not None:
+        message.make_alternative()
+        message.attach(_html(html))
     if attachments:
         message.make_mixed()
         for attachment in attachments:
-            message.attach(_part(attachment))
+            message.attach(_file(attachment))
     return message.as_bytes()
 
 
-def _set_text(message: EmailMessage, text: str | None, subtype: str) -> None:
-    if text is None:
-        return
+def _set_text(part: MIMEPart, text: str, subtype: str) -> None:
     # SMTP permits no NUL, and other controls do not survive every server.
     odd = any(char < " " and char not in _LAYOUT for char in text)
-    message.set_content(text, subtype=subtype, charset="utf-8", cte="base64" if odd else None)
+    part.set_content(text, subtype=subtype, charset="utf-8", cte="base64" if odd else None)
 
 
-def _part(attachment: Attachment) -> EmailMessage:
-    part = EmailMessage(_POLICY)
+def _html(html: str) -> MIMEPart:
+    part = MIMEPart(_POLICY)
+    _set_text(part, html, "html")
+    return part
+
+
+def _file(attachment: Attachment) -> MIMEPart:
+    part = MIMEPart(_POLICY)
     part.set_content(attachment.data, *attachment.type.split("/"), cte="base64")
     part["Content-Disposition"] = f"attachment; {file_parameter(attachment.name)}"
-    del part["MIME-Version"]
     return part

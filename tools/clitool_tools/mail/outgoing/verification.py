@@ -38,7 +38,7 @@ def require_meant(data: bytes, fields: Sequence[str], message: Message, *, show_
         pairs = [(address.local, address.domain) for address in addresses]
         _require(_by_registry(parsed, name) == pairs == _by_utils(parsed, name), f"{name} is read in another way")
     files = [part.get_filename() for part in _parts(parsed) if "Content-Disposition" in part]
-    _require(files == [file.name for file in message.attachments], "its attachments are read in another way")
+    _require(files == [file.name for file in message.attachments], "a file's name is read in another way")
 
 
 def _require_lines(data: bytes) -> None:
