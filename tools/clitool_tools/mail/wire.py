@@ -43,7 +43,7 @@ def dial(endpoint: Endpoint, tls_ca: str | None, deadline: Deadline) -> Wire:
 
 
 class Wire:
-    """What `smtplib` and `imaplib` may have for a socket.
+    """A connection to a server.
 
     Attributes:
         endpoint: the server at the other end.
@@ -84,7 +84,7 @@ class Wire:
         found = self._socket.getpeercert() if isinstance(self._socket, ssl.SSLSocket) else None
         return dict(found or {})
 
-    def makefile(self, _mode: str = "rb") -> io.BufferedReader:
+    def makefile(self) -> io.BufferedReader:
         """Return a reader of what the server sends."""
         return io.BufferedReader(_Incoming(self))
 
@@ -97,10 +97,6 @@ class Wire:
         """Send all of it before the deadline, or raise OSError."""
         self._socket.settimeout(_left(self._deadline))
         self._socket.sendall(data)
-
-    def shutdown(self, how: int) -> None:
-        """As a socket's."""
-        self._socket.shutdown(how)
 
     def close(self) -> None:
         """Close the connection; harmless when repeated."""

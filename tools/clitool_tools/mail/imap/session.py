@@ -9,7 +9,7 @@ from clitool_tools.mail.imap.opening import open_connection
 from clitool_tools.mail.imap.reader import MOST_BYTES
 from clitool_tools.mail.imap.response import number
 from clitool_tools.mail.imap.selected import Selected
-from clitool_tools.mail.imap.syntax import Literal, mailbox, mailbox_name, quoted, section_name, uid_set
+from clitool_tools.mail.imap.syntax import Literal, mailbox, mailbox_name, section_name, uid_set
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from clitool_tools.mail.imap.connection import Answer, Connection
     from clitool_tools.mail.imap.fetched import Message
     from clitool_tools.mail.imap.folders import Folder
-    from clitool_tools.mail.imap.structure import Part
     from clitool_tools.mail.imap.syntax import Word
 
 _AT_ONCE = 500  # messages in one FETCH; Yahoo refuses more than some thousands, and a command has its length
@@ -109,17 +108,6 @@ class Session:
         answer = self.connection.run(b"FETCH", b"%d:%d" % (first, last), names, keep=keep)
         return messages(self._require(answer, "show messages").of(b"FETCH"))
 
-    def structure(self, uid: int) -> Part:
-        """Return what a message of the open folder is made of.
-
-        Raises:
-            ExecutionError: there is no such message (not_found), or the server says nothing that makes sense (mail).
-        """
-        structure = self._message(uid, b"BODYSTRUCTURE").structure
-        if structure is None:
-            raise ExecutionError(f"{self._endpoint} does not say what message {uid} is made of", "mail")
-        return structure
-
     def part(self, uid: int, section: str, max_bytes: int) -> bytes:
         """Return the beginning of a part as it is stored, so encoded; the message stays unread.
 
@@ -149,23 +137,22 @@ class Session:
             chunk = uid_set(wanted[start : start + _AT_ONCE])
             self._require(self.connection.run(b"UID", b"STORE", chunk, verb, b"(%s)" % flags), "change flags")
 
-    def append(self, folder: str, data: bytes, flags: bytes = b"", when: bytes = b"") -> int | None:
+    def append(self, folder: str, data: bytes, flags: bytes = b"") -> int | None:
         r"""File a message and return its UID, or None if the server does not say.
 
         Args:
             folder: where.
             data: the message, with CRLF at the ends of lines.
             flags: of it: ``\Seen``.
-            when: its INTERNALDATE (``01-Feb-2024 10:00:00 +0000``); now if empty.
 
         Raises:
             ExecutionError: not_found, no_space, permission or mail; or unknown_outcome if the server was handed the
                 message and gave no answer that can be understood.
         """
         raw = mailbox_name(folder)
-        answer = self._append(raw, data, flags, when)
+        answer = self._append(raw, data, flags)
         if not answer.ok and (found := self._listed(folder)) is not None and found.raw != raw:
-            answer = self._append(found.raw, data, flags, when)
+            answer = self._append(found.raw, data, flags)
         filed = self._require(answer, "file the message").code(b"APPENDUID")
         return number(filed[1]) if filed and len(filed) == 2 else None
 
@@ -214,12 +201,10 @@ class Session:
         """Return the folder that is listed under this name: what is called so may be spelled otherwise."""
         return next((each for each in self.folders() if each.name == folder), None)
 
-    def _append(self, raw: bytes, data: bytes, flags: bytes, when: bytes) -> Answer:
+    def _append(self, raw: bytes, data: bytes, flags: bytes) -> Answer:
         words: list[Word] = [b"APPEND", mailbox(raw)]
         if flags:
             words.append(b"(%s)" % flags)
-        if when:
-            words.append(quoted(when))
         try:
             return self.connection.run(*words, Literal(data))
         except ExecutionError as error:
