@@ -12,7 +12,7 @@ help:
 	@echo "make services  install the servers that the tests start, if that is possible"
 	@echo "make lint      check style and types"
 	@echo "make format    mend style where that can be done by itself"
-	@echo "make bench     measure calls against the bare interpreter, and rows against a minimal script"
+	@echo "make bench     measure calls against the bare interpreter, and rows and mail against minimal scripts"
 	@echo "make clean     remove what the others made"
 
 demo: .venv/.user
@@ -32,6 +32,7 @@ lint: .venv/.dev
 bench: .venv/.dev services
 	$(BIN)/python bench/start_up.py
 	$(BIN)/python bench/rows.py
+	$(BIN)/python bench/mail.py
 
 format: .venv/.dev
 	$(BIN)/ruff check --fix .
