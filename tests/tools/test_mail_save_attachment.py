@@ -247,7 +247,7 @@ def test_only_what_is_listed_is_saved(mail: MailWorld, folder: Path, part: str) 
     document = mail.refusal("save_attachment", uid=uid, part=part)
 
     assert document["details"]["reason"] == "not_found"
-    assert "its attachments are the parts 2, 4" in document["error"]
+    assert "mail_read_message lists 2, 4" in document["error"]
     assert os.listdir(folder) == []
 
 

@@ -71,7 +71,7 @@ def find(root: Part, section: str) -> Part:
     if section in found:
         return found[section]
     known = ", ".join([*found][:_MOST_NAMED]) + (" and more" if len(found) > _MOST_NAMED else "")
-    has = f"its attachments are the parts {known}" if found else "it has none"
+    has = f"mail_read_message lists {known}" if found else "it has none"
     raise ExecutionError(f"part {section} is no attachment of this message: {has}", "not_found")
 
 
