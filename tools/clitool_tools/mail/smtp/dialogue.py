@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _LONGEST_LINE = 8192  # bytes; RFC 5321, 4.5.3.1.5 has 512
 _MOST_LINES = 200
+_AT_ONCE = 100  # commands; who sends more without reading may wait for a server that waits in turn (RFC 2920, 3.1)
 _SHOWN = 200  # characters of a server's words in a sentence of ours
 
 
@@ -86,13 +87,12 @@ class Dialogue:
 
     def ask_all(self, commands: Sequence[str], *, at_once: bool) -> list[Reply]:
         """Send several commands and return their replies; `at_once` if the server has PIPELINING (RFC 2920)."""
-        if at_once:
-            self._send(commands)
-            return [self.reply() for _ in commands]
-        replies = []
-        for command in commands:
-            self._send([command])
-            replies.append(self.reply())
+        size = _AT_ONCE if at_once else 1
+        replies: list[Reply] = []
+        for start in range(0, len(commands), size):
+            some = commands[start : start + size]
+            self._send(some)
+            replies += [self.reply() for _ in some]
         return replies
 
     def send(self, data: bytes) -> None:
