@@ -367,6 +367,23 @@ def test_a_message_stays_sent_whatever_the_mailbox_says(
     assert expected in answer["sent_copy"]["why"]
 
 
+def test_a_message_stays_sent_although_this_program_has_a_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error would say that it was not sent, and it would be sent again."""
+
+    def fail(*_args: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("clitool_tools.mail.outgoing.sent._file", fail)
+    with ScriptedSmtp() as smtp:
+        client = sender_to(smtp.port, tmp_path, imap_host="127.0.0.1", imap_port=1, imap_tls="none")
+        answer = client.call("send", **MESSAGE, idempotency_key="k")
+
+        assert (answer["accepted"], answer["sent_copy"]["state"]) == (MESSAGE["to"], "not_saved")
+        assert client.call("send", **MESSAGE, idempotency_key="k") == answer
+
+
 @pytest.mark.parametrize("save_sent", ["auto", "always"])
 def test_a_copy_that_the_server_has_filed_is_not_filed_again(tmp_path: Path, save_sent: str) -> None:
     """Exactly one copy (github.com/pimalaya/himalaya/issues/693)."""

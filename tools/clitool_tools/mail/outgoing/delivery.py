@@ -83,7 +83,12 @@ class Delivery:
 
         if not entry.begin_copy(self._context.deadline):
             return {**answer, "sent_copy": not_saved("another call with this idempotency_key is filing it")}
-        whole = {**answer, "sent_copy": file_copy(self._servers, data, answer["message_id"])}
+        try:
+            copy = file_copy(self._servers, data, answer["message_id"])
+        except Exception as error:  # noqa: BLE001 - whatever it is, the message is sent, and the answer says so
+            self._context.logger.error(f"filing a copy failed: {error!r}")  # noqa: G004, TRY400 - not `logging`
+            copy = not_saved("a fault of this program; its log says more")
+        whole = {**answer, "sent_copy": copy}
         entry.finish(whole)
         return whole
 
