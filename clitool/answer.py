@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 64 * 1024 * 1024
 SAFE_INTEGER = 2**53 - 1  # beyond it, hosts that read numbers as float64 change digits
-_LARGE = b"9" * 16  # it has this many digits at least
+_LARGE = [lead + b"9" * 16 for lead in (b":", b",", b"[", b"-", b" ")]  # what may stand before one, and 16 digits
 _DIGITS_AS_NINES = bytes(57 if 48 <= octet <= 57 else octet for octet in range(256))
 
 
@@ -30,7 +30,8 @@ def encode(document: object, *, pretty: bool = False) -> bytes:
     dump = _dump_pretty if pretty else dumps
     try:
         data = dump(document, _convert).encode()
-        if _LARGE in data.translate(_DIGITS_AS_NINES):  # perhaps a large integer: look closely, and only then
+        nines = (b"," + data).translate(_DIGITS_AS_NINES)
+        if any(large in nines for large in _LARGE):  # perhaps a large integer: look closely, and only then
             data = dump(_safe(document), _convert).encode()
     except (ValueError, TypeError, BufferError, RecursionError) as error:
         raise ExecutionError("the tool's result holds a value that JSON cannot express", "bad_result") from error
