@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from clitool_tools.database import family
 from contexts import make_context
+from refusals import PASSWORD, SECRET, Refusals
 
-from clitool.errors import ClitoolError, report
 from clitool.family import Secret
 
 if TYPE_CHECKING:
     from services.mariadb import MariaDB
 
-SECRET = "TOP-SECRET"
-PASSWORD = "p@ss#w%rd:/?'\"\\"  # every character that some parser trips over
 TOOLS: dict[str, type[Any]] = {tool.name.removeprefix("database_"): tool for tool in family.tools}
 SECRETS = [key for key, schema in family.settings_schema["properties"].items() if schema.get("writeOnly")]
 ALLOWED = ["customers", "orders", "visits", "v_orders", "v_secret"]
@@ -40,7 +37,7 @@ INSERT INTO orders (id, customer_id, total, placed, doc) VALUES
 RIGHTS = "SELECT, INSERT, UPDATE, DELETE, SHOW VIEW, TRIGGER"  # on the whole database: what is refused, we refuse
 
 
-class Maria:
+class Maria(Refusals):
     """A database with one client's settings for it; `drop` removes it.
 
     Args:
@@ -94,20 +91,6 @@ class Maria:
             return TOOLS[tool](context).execute(**params)
         finally:
             context.close()
-
-    def refusal(self, tool: str, **params: Any) -> dict[str, Any]:
-        """Return the error document of a call that must fail: one line, without secret, password or path."""
-        with pytest.raises(ClitoolError) as caught:
-            self.call(tool, **params)
-        document = dict(report(caught.value))
-        for private in (SECRET, PASSWORD, self.folder):
-            assert private not in repr(document)
-        assert "\n" not in str(document["error"])
-        return document
-
-    def reason(self, tool: str, **params: Any) -> str:
-        """Return the reason for which a call is refused."""
-        return str(self.refusal(tool, **params)["details"]["reason"])
 
 
 def hidden(settings: dict[str, Any]) -> dict[str, Any]:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from clitool_tools.database import family
 from contexts import make_context
 from mariadb_world import hidden
-
-from clitool.errors import ClitoolError, report
+from refusals import PASSWORD, SECRET, Refusals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,8 +17,6 @@ if TYPE_CHECKING:
     from pymongo.database import Database
     from services.mongod import Mongod
 
-SECRET = "TOP-SECRET"
-PASSWORD = "p@ss#w%rd:/?'\"\\"  # every character that some parser trips over
 TOOLS: dict[str, type[Any]] = {tool.name.removeprefix("database_"): tool for tool in family.tools}
 ALLOWED = ["customers", "orders", "things", "v_orders", "v_secret"]
 SHOP: dict[str, list[dict[str, Any]]] = {
@@ -39,7 +35,7 @@ SHOP: dict[str, list[dict[str, Any]]] = {
 VIEWS = {"v_orders": ("orders", [{"$project": {"customer": 1}}]), "v_secret": ("secret", [])}
 
 
-class Mongo:
+class Mongo(Refusals):
     """A database with one client's settings for it, to be left with `drop`.
 
     Args:
@@ -124,17 +120,3 @@ class Mongo:
             yield lambda tool, **params: TOOLS[tool](context).execute(**params)
         finally:
             context.close()
-
-    def refusal(self, tool: str, **params: Any) -> dict[str, Any]:
-        """Return the error document of a call that must fail: one line, without secret, password or path."""
-        with pytest.raises(ClitoolError) as caught:
-            self.call(tool, **params)
-        document = dict(report(caught.value))
-        for private in (SECRET, PASSWORD, self.folder):
-            assert private not in repr(document)
-        assert "\n" not in str(document["error"])
-        return document
-
-    def reason(self, tool: str, **params: Any) -> str:
-        """Return the reason for which a call is refused."""
-        return str(self.refusal(tool, **params)["details"]["reason"])
