@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from clitool.declarations import compiled
 from clitool.entry_points import declared
 from clitool.errors import ExecutionError, ToolNotFound
-from clitool.registration import problems
+from clitool.target import load
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from clitool.declarations import Declaration
     from clitool.entry_points import EntryPoint
     from clitool.family import Family
     from clitool.tool import Tool
@@ -31,6 +33,9 @@ class Catalog:
         self.disabled: frozenset[str] = frozenset()
         self._families: dict[str, Family | None] = {}
         self._entries = self._choose(declared() if entries is None else entries)
+        self._compiled: Mapping[str, Sequence[Declaration]] = {
+            name: tools for name, tools in compiled().items() if self._is_own(name)
+        }
 
     def names(self) -> list[str]:
         """Return the names of the declared families, sorted, without loading them."""
@@ -45,8 +50,19 @@ class Catalog:
 
     def tools(self, families: Iterable[str] | None = None) -> list[tuple[Family, type[Tool]]]:
         """Return the enabled tools of `families` (default: all), sorted by name."""
-        found = [pair for name in (self.names() if families is None else families) for pair in self._enabled(name)]
+        loaded = [family for name in self._enabled(families) if (family := self.family(name)) is not None]
+        found = [(family, tool) for family in loaded for tool in family.tools if tool.name not in self.disabled]
         return sorted(found, key=lambda pair: pair[1].name)
+
+    def declarations(self, families: Iterable[str] | None = None) -> list[Declaration | type[Tool]]:
+        """Return what the enabled tools of `families` (default: all) declare, sorted by name; imports few of them."""
+        found = [
+            tool
+            for name in self._enabled(families)
+            for tool in self._declarations(name)
+            if tool.name not in self.disabled
+        ]
+        return sorted(found, key=lambda tool: tool.name)
 
     def find(self, tool: str) -> tuple[Family, type[Tool]]:
         """Return the enabled tool called `tool` and its family.
@@ -55,13 +71,13 @@ class Catalog:
             ToolNotFound: there is none; names the tool without a host's prefix if that exists.
             ExecutionError: its family is declared but was left out.
         """
-        candidates = [] if tool in self.disabled else self._candidates(tool)
-        for family, found in self.tools(candidates):
-            if found.name == tool:
-                return family, found
+        candidates = [] if tool in self.disabled else self._enabled(self._candidates(tool))
         for name in candidates:
-            if name not in self.disabled and self.family(name) is None:
-                raise ExecutionError(f"the tools of {name!r} cannot be loaded; run `clitool check`", "plugin")
+            if tool in self._names(name) and (family := self.family(name)) is not None:
+                return family, family.tool(tool)
+        if any(self.family(name) is None for name in candidates):
+            names = " or ".join(repr(name) for name in candidates if self.family(name) is None)
+            raise ExecutionError(f"the tools of {names} cannot be loaded; run `clitool check`", "plugin")
         raise ToolNotFound("there is no tool of this name; `clitool list` shows them" + self._hint(tool))
 
     def disable(self, names: Iterable[str]) -> list[str]:
@@ -72,27 +88,41 @@ class Catalog:
     def _is_known(self, name: str) -> bool:
         if name in self._entries:
             return True
-        families = [self.family(candidate) for candidate in self._candidates(name)]
         # What a family that cannot be loaded would offer is unknown; nothing of it is enabled anyway.
-        return any(family is None or name in {tool.name for tool in family.tools} for family in families)
+        return any(name in self._names(one) or self.family(one) is None for one in self._candidates(name))
+
+    def _is_own(self, name: str) -> bool:
+        return name in self._entries and self._entries[name].distribution == OWN_DISTRIBUTION
 
     def _candidates(self, tool: str) -> list[str]:
         return [name for name in self.names() if tool == name or tool.startswith(name + "_")]
 
-    def _enabled(self, name: str) -> Iterator[tuple[Family, type[Tool]]]:
-        family = None if name in self.disabled else self.family(name)
-        if family is not None:
-            yield from ((family, tool) for tool in family.tools if tool.name not in self.disabled)
+    def _enabled(self, families: Iterable[str] | None) -> list[str]:
+        return [name for name in (self.names() if families is None else families) if name not in self.disabled]
+
+    def _declarations(self, name: str) -> Sequence[Declaration | type[Tool]]:
+        if name in self._compiled:
+            return self._compiled[name]
+        family = self.family(name)
+        return () if family is None else family.tools
+
+    def _names(self, name: str) -> set[str]:
+        """Return the names of a family's tools."""
+        if name in self._compiled:
+            return {tool.name for tool in self._compiled[name]}
+        family = self.family(name)
+        return set() if family is None else set(family.tool_names)
 
     def _hint(self, tool: str) -> str:
-        names = [found.name for _, found in self.tools() if tool.endswith("_" + found.name)]
+        every = [found.name for found in self.declarations()]
+        names = [name for name in every if tool.endswith("_" + name)]
         if names:
             return f"; did you mean {max(names, key=len)!r}, without the prefix?"
         if not self._is_enabled(tool):
             return ""  # it exists, switched off: to propose another one would be misleading
         from difflib import get_close_matches
 
-        near = get_close_matches(tool, [found.name for _, found in self.tools()], 1)
+        near = get_close_matches(tool, every, 1)
         return f"; did you mean {near[0]!r}?" if near else ""
 
     def _is_enabled(self, tool: str) -> bool:
@@ -118,8 +148,9 @@ class Catalog:
 
     def _load(self, entry: EntryPoint) -> Family | None:
         try:
-            family = _import(entry.target)
-            wrong = list(problems(family, entry.name)) or self._clashes(family)
+            family: Family = load(entry.target)
+            # What is compiled was checked when it was.
+            wrong = [] if entry.name in self._compiled else self._problems(family, entry.name)
         except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, SystemExit too
             wrong = [f"{type(error).__name__}: {error}"]
         if wrong:
@@ -127,15 +158,18 @@ class Catalog:
             return None
         return family
 
+    def _problems(self, family: Family, name: str) -> list[str]:
+        from clitool.registration import problems
+
+        return list(problems(family, name)) or self._clashes(family)
+
     def _clashes(self, family: Family) -> list[str]:
         # `a` may declare `a_b_c` and `a_b` may, too: only so can two families meet in a name. It belongs to the shorter
         # one, whichever was loaded first, and also if that one is switched off.
-        shorter = [self.family(name) for name in self.names() if family.name.startswith(name + "_")]
-        taken = {tool.name: other.name for other in shorter if other for tool in other.tools}
+        shorter = [name for name in self.names() if family.name.startswith(name + "_")]
+        taken = {tool: name for name in shorter for tool in self._names(name)}
         return [
-            f"the tool {tool.name!r} is already declared by {taken[tool.name]!r}"
-            for tool in family.tools
-            if tool.name in taken
+            f"the tool {tool!r} is already declared by {taken[tool]!r}" for tool in family.tool_names if tool in taken
         ]
 
     def _warn(self, name: str, entries: Iterable[EntryPoint], what: str) -> None:
@@ -143,13 +177,3 @@ class Catalog:
 
         sources = ", ".join(sorted({entry.distribution for entry in entries}))
         self.warnings.append(one_line(f"family {name!r} of {sources} is left out: {what}"))
-
-
-def _import(target: str) -> Family:
-    from importlib import import_module
-
-    module, _, attribute = target.partition(":")
-    value = import_module(module)
-    for part in attribute.split("."):
-        value = getattr(value, part)
-    return value  # type: ignore[return-value]  # `problems` checks what it is

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from clitool.target import load
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -73,7 +75,8 @@ class Family:
     Args:
         name: `[a-z][a-z0-9_]*`; equal to the entry point's name. Its tools are called `name` or `name_…`, their
             scopes `name:…`, so that no plugin can take over another one's names or grants.
-        tools: the tool classes (see `clitool.tool.Tool`).
+        tools: the tool classes (see `clitool.tool.Tool`), or a dict of each tool's name to ``module:Class``: then a
+            call imports its own tool only.
         settings_schema: closed JSON Schema of one client's settings. A property with ``writeOnly: true`` is a
             secret: `parse` gets it as `Secret`.
         settings_required: whether a client without settings for this family is refused (`not_configured`).
@@ -84,13 +87,13 @@ class Family:
         check: (settings, probe) -> findings for `clitool check`; may reach servers only if `probe` is true.
     """
 
-    __slots__ = ("check", "connect", "name", "parse", "settings_required", "settings_schema", "tools")
+    __slots__ = ("_tools", "check", "connect", "name", "parse", "settings_required", "settings_schema")
 
     def __init__(
         self,
         *,
         name: str,
-        tools: Sequence[type[Tool]],
+        tools: Sequence[type[Tool]] | dict[str, str],
         settings_schema: Mapping[str, Any] = NO_SETTINGS,
         settings_required: bool = False,
         parse: Callable[[Mapping[str, Any], Origin], Any] | None = None,
@@ -98,9 +101,28 @@ class Family:
         check: Callable[[Any, bool], Iterable[Finding]] | None = None,
     ) -> None:
         self.name = name
-        self.tools = tuple(tools)
+        self._tools = tools
         self.settings_schema = settings_schema
         self.settings_required = settings_required
         self.parse = parse
         self.connect = connect
         self.check = check
+
+    @property
+    def tools(self) -> tuple[type[Tool], ...]:
+        """Every tool class, imported."""
+        return tuple(map(load, self._tools.values()) if isinstance(self._tools, dict) else self._tools)
+
+    @property
+    def tool_names(self) -> tuple[str, ...]:
+        """The names of the tools, in the order of `tools`; imports nothing."""
+        return tuple(
+            self._tools if isinstance(self._tools, dict) else [getattr(tool, "name", "") for tool in self._tools]
+        )
+
+    def tool(self, name: str) -> type[Tool]:
+        """Return the tool class called `name`, importing no other one; raises `KeyError`."""
+        if isinstance(self._tools, dict):
+            tool: type[Tool] = load(self._tools[name])
+            return tool
+        return {tool.name: tool for tool in self._tools}[name]

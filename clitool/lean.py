@@ -11,8 +11,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from hashlib import sha256
     from hmac import compare_digest
+    from typing import Any, NoReturn
 
-    __all__ = ["compare_digest", "dumps", "sha256", "signal"]
+    Pairs = Callable[[list[tuple[str, Any]]], Any]
+
+    __all__ = ["compare_digest", "dumps", "loads", "sha256", "signal"]
 else:
     try:
         import _signal as signal
@@ -31,6 +34,9 @@ else:
             from _sha256 import sha256  # until Python 3.11
         except ImportError:
             from hashlib import sha256
+
+
+_BLANKS = " \t\n\r"  # JSON's
 
 
 def dumps(value: object, default: Callable[[object], object] | None = None) -> str:
@@ -55,3 +61,49 @@ def dumps(value: object, default: Callable[[object], object] | None = None) -> s
 
 def _refuse(value: object) -> object:
     raise TypeError(type(value).__name__)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+class _Reading:
+    """How the scanner reads: what `json.JSONDecoder` has of that."""
+
+    strict = True
+    object_hook = None
+    parse_int = int
+
+    parse_float = float
+
+    def __init__(self, pairs: Pairs | None, constant: Callable[[str], Any]) -> None:
+        self.object_pairs_hook = pairs
+        self.parse_constant = constant
+
+
+def loads(text: str, pairs: Pairs | None = None, constant: Callable[[str], Any] = _refuse_constant) -> Any:  # noqa: ANN401 - any JSON value
+    """Return the value that `text` spells, as `json.loads` does, but without NaN and infinities.
+
+    Args:
+        text: one JSON value, perhaps with blanks around it.
+        pairs: called with the names and values of each object, returns what stands for it; by default a dict.
+        constant: called with ``NaN`` and the like, returns what stands for it or raises; by default a ValueError.
+
+    Raises:
+        ValueError: it is not JSON (`json.JSONDecodeError`), or a number is too long.
+        RecursionError: it nests too deeply.
+    """
+    try:
+        from _json import make_scanner
+
+        scan: Any = make_scanner(_Reading(pairs, constant))  # type: ignore[arg-type]  # declared as its own argument
+        value, end = scan(text, len(text) - len(text.lstrip(_BLANKS)))
+    except (ImportError, StopIteration, SystemError):
+        # StopIteration: no value where one must begin. SystemError: any other fault, while nobody has imported the
+        # module whose exception it would be (until Python 3.12).
+        end = -1
+    if end >= 0 and not text[end:].strip(_BLANKS):
+        return value
+    import json  # which says what is wrong, and where
+
+    return json.loads(text, object_pairs_hook=pairs, parse_constant=constant)

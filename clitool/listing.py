@@ -8,14 +8,15 @@ from clitool.catalog import Catalog
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from clitool.arguments import Request
     from clitool.channel import Channel
+    from clitool.declarations import Declaration
     from clitool.tool import Tool
 
 
-def work(request: Request, environment: Mapping[str, str], channel: Channel) -> tuple[bytes, int]:
+def work(request: Request, environment: Mapping[str, str], channel: Channel) -> tuple[Sequence[bytes], int]:
     """Return the array of tools; needs no clients file, no token, no network."""
     catalog = Catalog()
     try:
@@ -26,13 +27,13 @@ def work(request: Request, environment: Mapping[str, str], channel: Channel) -> 
         # The list is public and static: a broken clients file neither stops nor shortens it (host.md L1).
         catalog.disable(())
         explain(channel, error, verbose=request.verbose)
-    document = [describe(tool) for _, tool in catalog.tools()]
+    document = [describe(tool) for tool in catalog.declarations()]
     for warning in catalog.warnings:
         channel.note(warning)
-    return answer.encode(document, pretty=request.pretty), 0
+    return [answer.encode(document, pretty=request.pretty)], 0
 
 
-def describe(tool: type[Tool]) -> dict[str, object]:
+def describe(tool: Declaration | type[Tool]) -> dict[str, object]:
     """Return what `list` says about one tool; the first four keys are the convention's."""
     return {
         "name": tool.name,

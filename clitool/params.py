@@ -6,6 +6,7 @@ import os
 import stat
 
 from clitool.errors import InvalidParams
+from clitool.lean import loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,23 +39,25 @@ def read(argument: str | None, rest_of_stdin: Callable[[int], bytes]) -> dict[st
 
 def parse(data: bytes) -> dict[str, Any]:
     """Parse one JSON object: UTF-8, no duplicate keys, no NaN, no infinity, no lone surrogates, bounded depth."""
-    import json
-
     text = _decode(data)
     try:
-        value = json.loads(text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_float)
-    except json.JSONDecodeError as error:
-        raise InvalidParams(
-            f"the parameters are not JSON: {error.msg} at line {error.lineno} column {error.colno}", "params_json"
-        ) from None
-    except (ValueError, RecursionError):  # an integer of thousands of digits; a tower of brackets
-        _refuse("the parameters hold a number that is too long, or nest too deeply")
+        value = loads(text, _object, _constant)
+    except (ValueError, RecursionError) as error:
+        _refuse(_fault(error))
     if value is None:
         return {}
     if not isinstance(value, dict):
         _refuse('the parameters must be a JSON object, for example \'{"path": "notes.txt"}\'')
     _inspect(value, MAX_DEPTH, surrogates="\\u" in text)
     return value
+
+
+def _fault(error: ValueError | RecursionError) -> str:
+    from json import JSONDecodeError
+
+    if isinstance(error, JSONDecodeError):
+        return f"the parameters are not JSON: {error.msg} at line {error.lineno} column {error.colno}"
+    return "the parameters hold a number that is too long, or nest too deeply"  # thousands of digits, or of brackets
 
 
 def _decode(data: bytes) -> str:
@@ -78,6 +81,8 @@ def _inspect(value: object, depth: int, *, surrogates: bool) -> None:
     elif isinstance(value, list):
         for item in value:
             _inspect(item, depth - 1, surrogates=surrogates)
+    elif isinstance(value, float) and value - value != 0:
+        _refuse("a number of the parameters is too large")
     elif surrogates and isinstance(value, str) and not _is_unicode(value):
         _refuse("the parameters hold half of a surrogate pair, which is no character")
 
@@ -99,13 +104,6 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _constant(_: str) -> NoReturn:
     _refuse("NaN and Infinity are not JSON")
-
-
-def _float(text: str) -> float:
-    number = float(text)
-    if number in (float("inf"), float("-inf")):
-        _refuse("a number of the parameters is too large")
-    return number
 
 
 def _file(path: str) -> bytes:

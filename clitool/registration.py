@@ -30,14 +30,17 @@ def problems(family: object, declared_name: str) -> Iterator[str]:
     settings = family.settings_schema
     if settings.get("type") != "object" or settings.get("additionalProperties") is not False:
         yield "the settings schema must be an object with additionalProperties: false"
-    if not family.tools:
+    tools = family.tools
+    if not tools:
         yield "the family has no tools"
-    names = [getattr(tool, "name", None) for tool in family.tools]
-    for tool in family.tools:
+    names = [getattr(tool, "name", "") for tool in tools]
+    for tool in tools:
         yield from _tool(tool, family.name, names)
+    if names != list(family.tool_names):
+        yield "the family's tools are not called as its dict of them says"
 
 
-def _tool(tool: type[Tool], family: str, names: list[str | None]) -> Iterator[str]:
+def _tool(tool: type[Tool], family: str, names: list[str]) -> Iterator[str]:
     name = getattr(tool, "name", None)
     if not isinstance(name, str) or not is_name(name):
         yield f"the tool name {name!r} is not of the form [a-z][a-z0-9_]*, at most {MAX_NAME} characters"

@@ -10,7 +10,7 @@ from clitool.scopes import expand, wildcard_families
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from clitool.arguments import Request
     from clitool.channel import Channel
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from clitool.pipeline import Caller
 
 
-def work(request: Request, environment: Mapping[str, str], channel: Channel) -> tuple[bytes, int]:
+def work(request: Request, environment: Mapping[str, str], channel: Channel) -> tuple[Sequence[bytes], int]:
     """Return who the token belongs to; whatever is wrong with the token is `false` and status 0."""
-    return answer.encode(_document(request, environment, channel), pretty=request.pretty), 0
+    return [answer.encode(_document(request, environment, channel), pretty=request.pretty)], 0
 
 
 def _document(request: Request, environment: Mapping[str, str], channel: Channel) -> dict[str, object]:
@@ -55,7 +55,7 @@ def _concrete(scopes: tuple[str, ...], clients: Clients, channel: Channel) -> li
 
     catalog = Catalog()
     disable(catalog, clients)  # a name there that means nothing is a fault of the file, also for literal scopes
-    known = {tool.required_scope for _, tool in catalog.tools(families)}
+    known = {tool.required_scope for tool in catalog.declarations(families)}
     for warning in catalog.warnings:
         channel.note(warning)
     return expand(scopes, known)

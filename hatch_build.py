@@ -1,0 +1,40 @@
+"""Compiles the declarations of the tools into the wheel (see clitool/declarations.py)."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class Declarations(BuildHookInterface[Any]):
+    """Adds `clitool/declarations.json`; an editable installation has none, since its tools may change at any time."""
+
+    PLUGIN_NAME = "custom"
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Write the file to a temporary folder and have it included."""
+        if version == "editable":
+            return
+        sys.path[:0] = [self.root, str(Path(self.root, "tools"))]
+        from clitool.declarations import FILE, compile_families
+        from clitool.registration import problems
+        from clitool.target import load
+
+        targets = self.metadata.core.entry_points["clitool.families"]
+        families = {name: load(target) for name, target in targets.items()}
+        wrong = [problem for name, family in families.items() for problem in problems(family, name)]
+        if wrong:
+            raise SystemExit("\n".join(wrong))
+        self._folder = tempfile.TemporaryDirectory()
+        file = Path(self._folder.name, FILE)
+        file.write_text(compile_families(families.values()), encoding="ascii")
+        build_data["force_include"][str(file)] = f"clitool/{FILE}"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002 - the interface
+        """Remove the temporary folder."""
+        if version != "editable":
+            self._folder.cleanup()
