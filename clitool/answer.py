@@ -40,7 +40,7 @@ def encode(document: object, *, pretty: bool = False) -> bytes:
     return data + b"\n"
 
 
-def write(descriptor: int, data: bytes) -> bool:
+def write(descriptor: int, data: bytes | memoryview) -> bool:
     """Write all of `data`, also to a pipe that takes little at a time; False if nobody reads any more."""
     view = memoryview(data)
     while view:

@@ -15,7 +15,7 @@ from clitool.tool import Deadline
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from clitool.arguments import Request
@@ -31,7 +31,7 @@ _NOT_FORWARDED = (  # the only text that the owner of such a host will see
 )
 
 
-def work(request: Request, environment: Mapping[str, str], channel: Channel) -> tuple[bytes, int]:
+def work(request: Request, environment: Mapping[str, str], channel: Channel) -> tuple[Sequence[bytes], int]:
     """Return the tool's result, or the first refusal on the way to it."""
     journal = Journal(request.tool, environment)
     try:
@@ -40,9 +40,9 @@ def work(request: Request, environment: Mapping[str, str], channel: Channel) -> 
     except BaseException as error:  # noqa: BLE001 - this door's one way out: whatever happens becomes a document
         explain(channel, error, verbose=request.verbose)
         journal.outcome(error)
-        return error_document(request, error, journal.logged_under()), 1
+        return [error_document(request, error, journal.logged_under())], 1
     journal.outcome(None)
-    return data, 0
+    return [data], 0
 
 
 def _result(request: Request, environment: Mapping[str, str], channel: Channel, journal: Journal) -> Any:  # noqa: ANN401

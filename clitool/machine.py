@@ -9,13 +9,13 @@ from clitool.errors import ClitoolError, one_line, report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from clitool.arguments import Request, UsageError
     from clitool.channel import Channel
     from clitool.supervisor import Ending
 
-    Work = Callable[[Request, Mapping[str, str], Channel], tuple[bytes, int]]
+    Work = Callable[[Request, Mapping[str, str], Channel], tuple[Sequence[bytes], int]]
 
 STDIN, STDOUT, STDERR = 0, 1, 2
 MAX_NOTE = 4000  # bytes: a pipe that takes anything takes 4096
@@ -27,9 +27,7 @@ def run(request: Request, environment: Mapping[str, str]) -> int:
 
     started = monotonic()
     ending = supervise(lambda channel: _answer(request, environment, channel), request.timeout, note)
-    document = ending.document
-    if document is None:
-        document = _without_answer(request, ending, monotonic() - started)
+    document = ending.document or _without_answer(request, ending, monotonic() - started)
     return ending.status if answer.write(STDOUT, document) else 1
 
 
@@ -61,7 +59,7 @@ def _answer(request: Request, environment: Mapping[str, str], channel: Channel) 
         from clitool.access import explain
 
         explain(channel, error, verbose=request.verbose)
-        data, status = error_document(request, error), 1
+        data, status = [error_document(request, error)], 1
     _flush()
     channel.answer(data, status)
 

@@ -10,7 +10,7 @@ import os
 from select import POLLIN, poll
 from time import monotonic
 
-from clitool.channel import ABOUT, ANSWER, HEADER, Channel, is_frame
+from clitool.channel import ABOUT, ANSWER, Channel, Frames
 from clitool.errors import ExecutionError
 from clitool.lean import signal
 from clitool.worker import run
@@ -19,7 +19,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_CHUNK = 1 << 20
 _MAX_NOTES = 100  # neither a tool nor a clients file full of faults floods the host's standard error
 _REAP_SECONDS = 0.2  # a worker in an uninterruptible system call is left to init
 
@@ -37,7 +36,7 @@ class Ending:
     __slots__ = ("about", "document", "error", "status")
 
     def __init__(self, error: ExecutionError | None = None) -> None:
-        self.document: bytes | None = None
+        self.document: memoryview | None = None
         self.status = 1
         self.error = error
         self.about = b""
@@ -121,19 +120,18 @@ def _pass(_number: int, _frame: object) -> None:
 class _Supervisor:
     def __init__(self, pid: int, frames: int, life: int, signals: _Signals, note: Callable[[bytes], object]) -> None:
         self._pid = pid
-        self._frames = frames
+        self._descriptor = frames
+        self._frames = Frames(frames)
         self._life = life
         self._signals = signals
         self._note = note
         self._notes = 0
-        self._buffer = bytearray()
         self._dead = False
         self._ending = Ending()
-        os.set_blocking(frames, False)
 
     def wait(self, end: float) -> Ending:
         waiting = poll()
-        waiting.register(self._frames, POLLIN)
+        waiting.register(self._descriptor, POLLIN)
         waiting.register(self._signals.descriptor, POLLIN)
         while self._is_open():
             remaining = max(0.0, end - monotonic())
@@ -164,34 +162,23 @@ class _Supervisor:
     def _read(self) -> None:
         """Take in what is there now, and no more: a worker that never pauses must not outlast its deadline."""
         try:
-            data = os.read(self._frames, _CHUNK)
-        except BlockingIOError:
-            return
-        self._buffer += data
-        self._parse()
-        if not data and self._is_open():
+            frame = self._frames.take()
+        except EOFError:
             self._fail("the tool ended its process without an answer", "crashed")
+        except ValueError:
+            self._fail("the tool disturbed the program, which gave the call up", "crashed")
+        else:
+            if frame is not None:
+                self._accept(*frame)
 
-    def _parse(self) -> None:
-        while len(self._buffer) >= HEADER and self._is_open():
-            kind, length = bytes(self._buffer[:1]), int.from_bytes(self._buffer[1:HEADER], "big")
-            if not is_frame(kind, length):
-                self._fail("the tool disturbed the program, which gave the call up", "crashed")
-                return
-            if len(self._buffer) < HEADER + length:
-                return
-            payload = bytes(self._buffer[HEADER : HEADER + length])
-            del self._buffer[: HEADER + length]
-            self._accept(kind, payload)
-
-    def _accept(self, kind: bytes, payload: bytes) -> None:
+    def _accept(self, kind: bytes, content: bytearray) -> None:
         if kind == ANSWER:
-            self._ending.status, self._ending.document = payload[0], payload[1:]
+            self._ending.status, self._ending.document = content[0], memoryview(content)[1:]
         elif kind == ABOUT:
-            self._ending.about = self._ending.about or payload
+            self._ending.about = self._ending.about or bytes(content)
         elif self._notes < _MAX_NOTES:
             self._notes += 1
-            self._note(payload)
+            self._note(bytes(content))
 
     def close(self) -> None:
         """End the worker's whole group: at the deadline, and also after the answer, so that no call leaves orphans."""
@@ -202,7 +189,7 @@ class _Supervisor:
                 continue  # gone already, or not yet a group of its own
         self._reap(monotonic() + _REAP_SECONDS)
         self._signals.release()
-        os.close(self._frames)
+        os.close(self._descriptor)
         os.close(self._life)
 
     def _reap(self, end: float) -> None:

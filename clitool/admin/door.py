@@ -84,7 +84,7 @@ class Door:
             output = Output(self._document(error), REFUSED, self._lines(error))
         for hint in output.hints:
             channel.note(one_line(hint))
-        channel.answer(output.data, output.status)
+        channel.answer([output.data], output.status)
 
     def _document(self, error: BaseException) -> bytes:
         return answer.encode(report(error)) if self._json else b""
