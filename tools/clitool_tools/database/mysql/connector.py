@@ -14,7 +14,7 @@ import struct
 from mysql.connector import errors
 from mysql.connector.authentication import MySQLAuthenticator
 from mysql.connector.connection import MySQLConnection
-from mysql.connector.constants import ClientFlag
+from mysql.connector.constants import ClientFlag, ServerCmd
 from mysql.connector.network import MySQLTCPSocket
 from mysql.connector.protocol import MySQLProtocol
 from mysql.connector.utils import read_lc_string, read_lc_string_list
@@ -110,6 +110,13 @@ class ConnectorWire:
             if any(len(row) != width for row in rows):
                 raise DriverError("protocol", text="rows of another width")
             yield rows
+
+    def reset(self) -> None:
+        """Forget the session; the connector's own method takes a refusal, and a lost connection, for an answer."""
+        try:
+            self._handle._handle_ok(self._handle._send_cmd(ServerCmd.RESET_CONNECTION))  # noqa: SLF001 - see the module
+        except Exception as error:
+            raise translated(error, "lost") from error
 
     def abort(self) -> None:
         """Close the socket."""

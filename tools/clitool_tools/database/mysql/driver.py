@@ -33,6 +33,12 @@ if TYPE_CHECKING:
         def query(self, sql: str) -> Reply:
             """Send one statement and return the beginning of the answer; raises `DriverError`."""
 
+        def reset(self) -> None:
+            """Let the server forget the session: its transaction, settings, variables, locks and temporary tables.
+
+            The rows of the last reply must have been read. Raises `DriverError`; the connection is of no more use then.
+            """
+
         def abort(self) -> None:
             """Close the socket at once, whatever is still to come."""
 
