@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clitool.declarations import compiled
+from clitool.declarations import are_compiled, compiled
 from clitool.entry_points import declared
 from clitool.errors import ExecutionError, ToolNotFound
 from clitool.target import load
@@ -33,9 +33,7 @@ class Catalog:
         self.disabled: frozenset[str] = frozenset()
         self._families: dict[str, Family | None] = {}
         self._entries = self._choose(declared() if entries is None else entries)
-        self._compiled: Mapping[str, Sequence[Declaration]] = {
-            name: tools for name, tools in compiled().items() if self._is_own(name)
-        }
+        self._compiled: Mapping[str, Sequence[Declaration]] | None = None
 
     def names(self) -> list[str]:
         """Return the names of the declared families, sorted, without loading them."""
@@ -75,9 +73,9 @@ class Catalog:
         for name in candidates:
             if tool in self._names(name) and (family := self.family(name)) is not None:
                 return family, family.tool(tool)
-        if any(self.family(name) is None for name in candidates):
-            names = " or ".join(repr(name) for name in candidates if self.family(name) is None)
-            raise ExecutionError(f"the tools of {names} cannot be loaded; run `clitool check`", "plugin")
+        for name in candidates:
+            if self.family(name) is None:
+                raise ExecutionError(f"the tools of {name!r} cannot be loaded; run `clitool check`", "plugin")
         raise ToolNotFound("there is no tool of this name; `clitool list` shows them" + self._hint(tool))
 
     def disable(self, names: Iterable[str]) -> list[str]:
@@ -91,8 +89,8 @@ class Catalog:
         # What a family that cannot be loaded would offer is unknown; nothing of it is enabled anyway.
         return any(name in self._names(one) or self.family(one) is None for one in self._candidates(name))
 
-    def _is_own(self, name: str) -> bool:
-        return name in self._entries and self._entries[name].distribution == OWN_DISTRIBUTION
+    def _is_compiled(self, name: str) -> bool:
+        return name in self._entries and self._entries[name].distribution == OWN_DISTRIBUTION and are_compiled()
 
     def _candidates(self, tool: str) -> list[str]:
         return [name for name in self.names() if tool == name or tool.startswith(name + "_")]
@@ -101,15 +99,15 @@ class Catalog:
         return [name for name in (self.names() if families is None else families) if name not in self.disabled]
 
     def _declarations(self, name: str) -> Sequence[Declaration | type[Tool]]:
-        if name in self._compiled:
+        if self._compiled is None:
+            self._compiled = compiled()
+        if self._is_compiled(name) and name in self._compiled:
             return self._compiled[name]
         family = self.family(name)
         return () if family is None else family.tools
 
     def _names(self, name: str) -> set[str]:
         """Return the names of a family's tools."""
-        if name in self._compiled:
-            return {tool.name for tool in self._compiled[name]}
         family = self.family(name)
         return set() if family is None else set(family.tool_names)
 
@@ -150,7 +148,7 @@ class Catalog:
         try:
             family: Family = load(entry.target)
             # What is compiled was checked when it was.
-            wrong = [] if entry.name in self._compiled else self._problems(family, entry.name)
+            wrong = [] if self._is_compiled(entry.name) else self._problems(family, entry.name)
         except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, SystemExit too
             wrong = [f"{type(error).__name__}: {error}"]
         if wrong:

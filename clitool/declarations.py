@@ -32,16 +32,23 @@ class Declaration:
         self.input_schema: Mapping[str, Any] = tool["input_schema"]
 
 
+def are_compiled() -> bool:
+    """Say whether this installation has the file; then its families were checked when it was written."""
+    return os.path.exists(_path())
+
+
 def compiled() -> dict[str, list[Declaration]]:
     """Return the declarations by family; none where none are compiled."""
     from clitool.lean import loads
 
-    try:
-        with open(os.path.join(os.path.dirname(__file__), FILE), encoding="ascii") as file:
-            text = file.read()
-    except OSError:
+    if not are_compiled():
         return {}
-    return {family: [Declaration(tool) for tool in tools] for family, tools in loads(text).items()}
+    with open(_path(), encoding="ascii") as file:
+        return {family: [Declaration(tool) for tool in tools] for family, tools in loads(file.read()).items()}
+
+
+def _path() -> str:
+    return os.path.join(os.path.dirname(__file__), FILE)
 
 
 def compile_families(families: Iterable[Family]) -> str:

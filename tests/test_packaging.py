@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING
 import pytest
 from command import TOKEN, Result, client, environment, run, write_clients
 
+from clitool.catalog import Catalog
+from clitool.declarations import compile_families
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -67,8 +70,17 @@ def test_the_wheel_holds_the_two_packages_and_the_command(wheel: Path) -> None:
     sources |= {str(path.relative_to(tools)) for path in tools.rglob("*") if path.suffix in (".py", ".typed")}
     rest = {name.partition("/")[2] for name in names - sources}
     assert sources <= names
-    assert rest == {"METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE", "scripts/clitool"}
+    metadata = {"METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE"}
+    assert rest == metadata | {"declarations.json", "scripts/clitool"}
     assert script.startswith(b"#!python")
+
+
+def test_the_declarations_in_the_wheel_are_those_of_the_tools(wheel: Path) -> None:
+    catalog = Catalog()
+    families = [family for name in catalog.names() if (family := catalog.family(name)) is not None]
+
+    with zipfile.ZipFile(wheel) as archive:
+        assert archive.read("clitool/declarations.json").decode() == compile_families(families)
 
 
 def test_the_installed_wheel_runs_from_another_folder(python: Path, tmp_path: Path) -> None:

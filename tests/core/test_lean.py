@@ -38,6 +38,74 @@ def test_what_is_written_is_what_json_writes(value: Any) -> None:
     assert lean.dumps(value) == json.dumps(value, separators=(",", ":"))
 
 
+TEXTS = [
+    "1",
+    ' \t\n\r{"a": [1, -2.5e3, null, true, false, "x\\u00e9\\ud83d\\ude00"], "": {}} \n',
+    '{"a": 1, "a": 2}',
+    '"\\ud800"',
+    "1e999",
+    "9" * 5000,
+    "[" * 100_000,
+    "",
+    " ",
+    "{",
+    "[1,]",
+    "{'a': 1}",
+    '{"a"}',
+    "1 2",
+    "\x0b1",
+    "\xa01",
+    '"\x01"',
+    "\ufeff1",
+    "01",
+    "+1",
+    ".5",
+    "nul",
+    '"a',
+    "\ud800",
+]
+# In a process of its own, where nobody has imported json yet: some Pythons lack the exception then.
+READ = """
+import sys
+from clitool import lean
+def outcome(read, text):
+    try:
+        return repr(read(text))
+    except (ValueError, RecursionError) as error:
+        return f"{type(error).__name__}: {error}"
+assert "json" not in sys.modules
+short = outcome(lean.loads, ast_text)
+import json
+assert short == outcome(json.loads, ast_text), short
+"""
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda text: repr(text[:20]))
+def test_what_is_read_is_what_json_reads_and_so_is_every_fault(text: str, tmp_path: Path) -> None:
+    program = READ.replace("ast_text", ascii(text) if len(text) < 1000 else f"{text[0]!r} * {len(text)}")
+
+    subprocess.run([sys.executable, "-P", "-c", program], check=True, env=environment(), cwd=tmp_path)
+
+
+@settings(deadline=None, derandomize=True)
+@given(st.text(st.sampled_from('{}[]",:\\ utrueflsn0129.eE+-\n'), max_size=12))
+def test_any_text_is_read_as_json_reads_it(text: str) -> None:
+    assert outcome(lean.loads, text) == outcome(json.loads, text)
+
+
+def outcome(read: Any, text: str) -> str:
+    try:
+        return repr(read(text))
+    except ValueError as error:
+        return f"{type(error).__name__}: {error}"
+
+
+@pytest.mark.parametrize("text", ["NaN", "[Infinity]", '{"a": -Infinity}'])
+def test_what_is_no_number_in_json_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is not JSON"):
+        lean.loads(text)
+
+
 REFUSED = [float("nan"), float("inf"), [float("-inf")], object(), {(1, 2): 3}, {1}, b"x"]
 
 
@@ -87,7 +155,7 @@ def test_without_the_private_modules_the_public_ones_serve(tmp_path: Path) -> No
         "for name in ('_json', '_signal', '_sha2', '_sha256', '_operator'): sys.modules.setdefault(name, None)\n"
         "sys.modules['_json'] = sys.modules['_sha2'] = sys.modules['_sha256'] = None\n"
         "from clitool import lean\n"
-        "print(lean.dumps({'a': [1, 'é', None, True, 1.5]}), lean.sha256(b'x').hexdigest(),"
+        "print(lean.dumps(lean.loads('{\"a\": [1, \"é\", null, true, 1.5]}')), lean.sha256(b'x').hexdigest(),"
         " lean.compare_digest(b'a', b'a'))\n"
     )
 
