@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from clitool.family import Family, Finding
-from clitool_tools.database.aggregating import DatabaseAggregate
-from clitool_tools.database.changing import DatabaseDelete, DatabaseUpdate
 from clitool_tools.database.engine import module
-from clitool_tools.database.reading import DatabaseDescribe, DatabaseQuery, DatabaseTables
 from clitool_tools.database.settings import SETTINGS_SCHEMA, parse
-from clitool_tools.database.sql import DatabaseSql
-from clitool_tools.database.writing import DatabaseInsert, DatabaseUpsert
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from clitool.tool import Deadline
-    from clitool_tools.database.engine import Engine
+    from clitool_tools.database.interface import Engine
     from clitool_tools.database.settings import Connection
 
 
@@ -36,17 +31,17 @@ def check(connections: Mapping[str, Connection], probe: bool) -> Iterable[Findin
 
 family = Family(
     name="database",
-    tools=(
-        DatabaseQuery,
-        DatabaseTables,
-        DatabaseDescribe,
-        DatabaseInsert,
-        DatabaseUpsert,
-        DatabaseUpdate,
-        DatabaseDelete,
-        DatabaseSql,
-        DatabaseAggregate,
-    ),
+    tools={
+        "database_query": "clitool_tools.database.query:DatabaseQuery",
+        "database_tables": "clitool_tools.database.tables:DatabaseTables",
+        "database_describe": "clitool_tools.database.tables:DatabaseDescribe",
+        "database_insert": "clitool_tools.database.writing:DatabaseInsert",
+        "database_upsert": "clitool_tools.database.writing:DatabaseUpsert",
+        "database_update": "clitool_tools.database.changing:DatabaseUpdate",
+        "database_delete": "clitool_tools.database.changing:DatabaseDelete",
+        "database_sql": "clitool_tools.database.sql:DatabaseSql",
+        "database_aggregate": "clitool_tools.database.aggregating:DatabaseAggregate",
+    },
     settings_schema=SETTINGS_SCHEMA,
     settings_required=True,
     parse=parse,

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
     from clitool.tool import Context
-    from clitool_tools.database.engine import Engine
+    from clitool_tools.database.interface import Engine
     from clitool_tools.database.table import Table
     from clitool_tools.database.where import Node
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clitool_tools.database.reading import Query
+from clitool_tools.database.query import Query
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from clitool.family import Origin
-    from clitool_tools.database.engine import Module
+    from clitool_tools.database.interface import Module
 
 _CONNECTION: dict[str, Any] = {
     "type": {"type": "string", "enum": ["sqlite", "mysql", "mongodb"], "description": "the database engine"},

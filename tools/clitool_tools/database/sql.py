@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
     from clitool.tool import Context
-    from clitool_tools.database.engine import Engine, Statement
+    from clitool_tools.database.engine import Statement
+    from clitool_tools.database.interface import Engine
     from clitool_tools.database.settings import Connection
     from clitool_tools.database.values import Stored
 

@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 from clitool.family import Family
-from clitool_tools.file.append import FileAppend
-from clitool_tools.file.delete import FileDelete
-from clitool_tools.file.edit import FileEdit
-from clitool_tools.file.list import FileList
 from clitool_tools.file.policy import SETTINGS_SCHEMA, parse
-from clitool_tools.file.read import FileRead
-from clitool_tools.file.search import FileSearch
-from clitool_tools.file.write import FileWrite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +31,15 @@ def check(settings: Policy, _probe: bool) -> Iterator[Finding]:
 
 family = Family(
     name="file",
-    tools=(FileRead, FileList, FileSearch, FileWrite, FileAppend, FileEdit, FileDelete),
+    tools={
+        "file_read": "clitool_tools.file.read:FileRead",
+        "file_list": "clitool_tools.file.list:FileList",
+        "file_search": "clitool_tools.file.search:FileSearch",
+        "file_write": "clitool_tools.file.write:FileWrite",
+        "file_append": "clitool_tools.file.append:FileAppend",
+        "file_edit": "clitool_tools.file.edit:FileEdit",
+        "file_delete": "clitool_tools.file.delete:FileDelete",
+    },
     settings_schema=SETTINGS_SCHEMA,
     settings_required=True,
     parse=parse,

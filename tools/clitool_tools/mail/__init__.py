@@ -3,13 +3,6 @@
 from __future__ import annotations
 
 from clitool.family import Family, Finding
-from clitool_tools.mail.drafting import MailDraft
-from clitool_tools.mail.list_folders import MailListFolders
-from clitool_tools.mail.mark_read import MailMarkRead
-from clitool_tools.mail.read_inbox import MailReadInbox
-from clitool_tools.mail.read_message import MailReadMessage
-from clitool_tools.mail.save_attachment import MailSaveAttachment
-from clitool_tools.mail.sending import MailSend
 from clitool_tools.mail.servers import Servers
 from clitool_tools.mail.settings import SETTINGS_SCHEMA, parse
 
@@ -37,15 +30,15 @@ def check(accounts: Mapping[str, Account], probe: bool) -> Iterator[Finding]:
 
 family = Family(
     name="mail",
-    tools=(
-        MailReadInbox,
-        MailReadMessage,
-        MailListFolders,
-        MailSaveAttachment,
-        MailMarkRead,
-        MailDraft,
-        MailSend,
-    ),
+    tools={
+        "mail_read_inbox": "clitool_tools.mail.read_inbox:MailReadInbox",
+        "mail_read_message": "clitool_tools.mail.read_message:MailReadMessage",
+        "mail_list_folders": "clitool_tools.mail.list_folders:MailListFolders",
+        "mail_save_attachment": "clitool_tools.mail.save_attachment:MailSaveAttachment",
+        "mail_mark_read": "clitool_tools.mail.mark_read:MailMarkRead",
+        "mail_draft": "clitool_tools.mail.drafting:MailDraft",
+        "mail_send": "clitool_tools.mail.sending:MailSend",
+    },
     settings_schema=SETTINGS_SCHEMA,
     settings_required=True,
     parse=parse,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Database:
-    """The engine interface (see `clitool_tools.database.engine.Engine`) on one MongoDB database."""
+    """The engine interface (see `clitool_tools.database.interface.Engine`) on one MongoDB database."""
 
     def __init__(self, connection: Connection, deadline: Deadline) -> None:
         self.connection = connection

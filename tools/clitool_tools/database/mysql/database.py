@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Database:
-    """The engine interface (see `clitool_tools.database.engine.Engine`) on one database of a server."""
+    """The engine interface (see `clitool_tools.database.interface.Engine`) on one database of a server."""
 
     def __init__(self, connection: Connection, deadline: Deadline) -> None:
         self.connection = connection

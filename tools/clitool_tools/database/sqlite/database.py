@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Database:
-    """The engine interface (see `clitool_tools.database.engine.Engine`) on one SQLite file."""
+    """The engine interface (see `clitool_tools.database.interface.Engine`) on one SQLite file."""
 
     def __init__(self, connection: Connection, deadline: Deadline) -> None:
         self.connection = connection
