@@ -11,7 +11,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class Declarations(BuildHookInterface[Any]):
-    """Adds `clitool/declarations.json`; an editable installation has none, since its tools may change at any time."""
+    """Adds `clitool/declarations.txt`; an editable installation has none, since its tools may change at any time."""
 
     PLUGIN_NAME = "custom"
 
@@ -31,7 +31,7 @@ class Declarations(BuildHookInterface[Any]):
             raise SystemExit("\n".join(wrong))
         self._folder = tempfile.TemporaryDirectory()
         file = Path(self._folder.name, FILE)
-        file.write_text(compile_families(families.values()), encoding="ascii")
+        file.write_bytes(compile_families(families.values()))
         build_data["force_include"][str(file)] = f"clitool/{FILE}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002 - the interface

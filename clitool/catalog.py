@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from clitool.declarations import are_compiled, compiled
+from clitool.declarations import are_compiled, compiled, declaration
 from clitool.entry_points import declared
 from clitool.errors import ExecutionError, ToolNotFound
 from clitool.target import load
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from clitool.declarations import Declaration
     from clitool.entry_points import EntryPoint
@@ -33,7 +33,7 @@ class Catalog:
         self.disabled: frozenset[str] = frozenset()
         self._families: dict[str, Family | None] = {}
         self._entries = self._choose(declared() if entries is None else entries)
-        self._compiled: Mapping[str, Sequence[Declaration]] | None = None
+        self._compiled: Mapping[str, list[Declaration]] | None = None
 
     def names(self) -> list[str]:
         """Return the names of the declared families, sorted, without loading them."""
@@ -52,7 +52,7 @@ class Catalog:
         found = [(family, tool) for family in loaded for tool in family.tools if tool.name not in self.disabled]
         return sorted(found, key=lambda pair: pair[1].name)
 
-    def declarations(self, families: Iterable[str] | None = None) -> list[Declaration | type[Tool]]:
+    def declarations(self, families: Iterable[str] | None = None) -> list[Declaration]:
         """Return what the enabled tools of `families` (default: all) declare, sorted by name; imports few of them."""
         found = [
             tool
@@ -98,13 +98,13 @@ class Catalog:
     def _enabled(self, families: Iterable[str] | None) -> list[str]:
         return [name for name in (self.names() if families is None else families) if name not in self.disabled]
 
-    def _declarations(self, name: str) -> Sequence[Declaration | type[Tool]]:
+    def _declarations(self, name: str) -> list[Declaration]:
         if self._compiled is None:
             self._compiled = compiled()
         if self._is_compiled(name) and name in self._compiled:
             return self._compiled[name]
         family = self.family(name)
-        return () if family is None else family.tools
+        return [] if family is None else [declaration(tool) for tool in family.tools]
 
     def _names(self, name: str) -> set[str]:
         """Return the names of a family's tools."""

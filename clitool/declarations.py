@@ -1,35 +1,60 @@
-"""What the tools of this distribution declare, compiled when its wheel is built, so that nobody imports them to ask.
+"""What tools declare, as `list` shows it; that of this distribution's own is compiled when its wheel is built.
 
-An installation without the file (an editable one, a copy of the sources) imports the tools instead: the same answers.
+So `list` and `verify` import none of them. An installation without the file (an editable one, a copy of the sources)
+imports the tools instead, with the same answers.
 """
 
 from __future__ import annotations
 
 import os
 
+from clitool import answer
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any
+    from collections.abc import Iterable
 
     from clitool.family import Family
     from clitool.tool import Tool
 
-FILE = "declarations.json"  # beside this module; written by hatch_build.py
+FILE = "declarations.txt"  # beside this module; written by hatch_build.py
 
 
 class Declaration:
-    """What a tool class says about itself (see `clitool.tool.Tool`), without the class."""
+    """What one tool says about itself.
 
-    __slots__ = ("description", "effect", "idempotent", "input_schema", "name", "required_scope")
+    Attributes:
+        name: the tool's.
+        required_scope: what a caller must hold.
+        entry: the tool's part of the answer to `list`, one line of JSON.
+    """
 
-    def __init__(self, tool: Mapping[str, Any]) -> None:
-        self.name: str = tool["name"]
-        self.description: str = tool["description"]
-        self.required_scope: str = tool["required_scope"]
-        self.effect: str = tool["effect"]
-        self.idempotent: bool = tool["idempotent"]
-        self.input_schema: Mapping[str, Any] = tool["input_schema"]
+    __slots__ = ("entry", "name", "required_scope")
+
+    def __init__(self, name: str, required_scope: str, entry: bytes) -> None:
+        self.name = name
+        self.required_scope = required_scope
+        self.entry = entry
+
+
+def declaration(tool: type[Tool]) -> Declaration:
+    """Return what a tool class declares."""
+    return Declaration(tool.name, tool.required_scope, answer.encode(_entry(tool)).rstrip())
+
+
+def _entry(tool: type[Tool]) -> dict[str, object]:
+    """Return what `list` says about a tool; the first four keys are the convention's."""
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "inputSchema": tool.input_schema,
+        "requiredScope": tool.required_scope,
+        "annotations": {
+            "readOnlyHint": tool.effect == "read",
+            "destructiveHint": tool.effect in ("write", "delete"),
+            "idempotentHint": tool.idempotent,
+        },
+    }
 
 
 def are_compiled() -> bool:
@@ -39,24 +64,26 @@ def are_compiled() -> bool:
 
 def compiled() -> dict[str, list[Declaration]]:
     """Return the declarations by family; none where none are compiled."""
-    from clitool.lean import loads
+    found: dict[str, list[Declaration]] = {}
+    if are_compiled():
+        with open(_path(), "rb") as file:
+            for line in file:
+                family, name, scope, entry = line.rstrip().split(b" ", 3)
+                found.setdefault(family.decode(), []).append(Declaration(name.decode(), scope.decode(), entry))
+    return found
 
-    if not are_compiled():
-        return {}
-    with open(_path(), encoding="ascii") as file:
-        return {family: [Declaration(tool) for tool in tools] for family, tools in loads(file.read()).items()}
+
+def compile_families(families: Iterable[Family]) -> bytes:
+    """Return the content of the file for `families`, which must be free of `clitool.registration.problems`.
+
+    A line for each tool: family, name, scope and entry, with a blank between them.
+    """
+    return b"".join(
+        f"{family.name} {tool.name} {tool.required_scope} ".encode() + declaration(tool).entry + b"\n"
+        for family in families
+        for tool in family.tools
+    )
 
 
 def _path() -> str:
     return os.path.join(os.path.dirname(__file__), FILE)
-
-
-def compile_families(families: Iterable[Family]) -> str:
-    """Return the content of the file for `families`, which must be free of `clitool.registration.problems`."""
-    from clitool.lean import dumps
-
-    return dumps({family.name: [_declared(tool) for tool in family.tools] for family in families}) + "\n"
-
-
-def _declared(tool: type[Tool]) -> dict[str, object]:
-    return {attribute: getattr(tool, attribute) for attribute in Declaration.__slots__}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from clitool import answer
 from clitool.access import disable, explain, find_clients
 from clitool.catalog import Catalog
+from clitool.lean import loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,8 +13,6 @@ if TYPE_CHECKING:
 
     from clitool.arguments import Request
     from clitool.channel import Channel
-    from clitool.declarations import Declaration
-    from clitool.tool import Tool
 
 
 def work(request: Request, environment: Mapping[str, str], channel: Channel) -> tuple[Sequence[bytes], int]:
@@ -27,22 +26,13 @@ def work(request: Request, environment: Mapping[str, str], channel: Channel) -> 
         # The list is public and static: a broken clients file neither stops nor shortens it (host.md L1).
         catalog.disable(())
         explain(channel, error, verbose=request.verbose)
-    document = [describe(tool) for tool in catalog.declarations()]
+    entries = [declaration.entry for declaration in catalog.declarations()]
     for warning in catalog.warnings:
         channel.note(warning)
-    return [answer.encode(document, pretty=request.pretty)], 0
+    return [_array(entries, pretty=request.pretty)], 0
 
 
-def describe(tool: Declaration | type[Tool]) -> dict[str, object]:
-    """Return what `list` says about one tool; the first four keys are the convention's."""
-    return {
-        "name": tool.name,
-        "description": tool.description,
-        "inputSchema": tool.input_schema,
-        "requiredScope": tool.required_scope,
-        "annotations": {
-            "readOnlyHint": tool.effect == "read",
-            "destructiveHint": tool.effect in ("write", "delete"),
-            "idempotentHint": tool.idempotent,
-        },
-    }
+def _array(entries: list[bytes], *, pretty: bool) -> bytes:
+    if pretty:
+        return answer.encode([loads(entry.decode()) for entry in entries], pretty=True)
+    return b"[" + b",".join(entries) + b"]\n"

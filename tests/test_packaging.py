@@ -71,7 +71,7 @@ def test_the_wheel_holds_the_two_packages_and_the_command(wheel: Path) -> None:
     rest = {name.partition("/")[2] for name in names - sources}
     assert sources <= names
     metadata = {"METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE"}
-    assert rest == metadata | {"declarations.json", "scripts/clitool"}
+    assert rest == metadata | {"declarations.txt", "scripts/clitool"}
     assert script.startswith(b"#!python")
 
 
@@ -80,7 +80,7 @@ def test_the_declarations_in_the_wheel_are_those_of_the_tools(wheel: Path) -> No
     families = [family for name in catalog.names() if (family := catalog.family(name)) is not None]
 
     with zipfile.ZipFile(wheel) as archive:
-        assert archive.read("clitool/declarations.json").decode() == compile_families(families)
+        assert archive.read("clitool/declarations.txt") == compile_families(families)
 
 
 def test_the_installed_wheel_runs_from_another_folder(python: Path, tmp_path: Path) -> None:
