@@ -1,4 +1,4 @@
-"""A family: tools that share settings and a connection. With tool.py, errors.py and jail.py the whole plugin API."""
+"""A family: tools that share settings and a connection. With tool.py, errors.py, jail.py and lean.py the plugin API."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal
+    import sqlite3
     from collections.abc import Callable
     from hashlib import sha256
     from hmac import compare_digest
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     Pairs = Callable[[list[tuple[str, Any]]], Any]
 
-    __all__ = ["compare_digest", "dumps", "loads", "sha256", "signal"]
+    __all__ = ["compare_digest", "dumps", "loads", "sha256", "signal", "sqlite3"]
 else:
     try:
         import _signal as signal
@@ -34,6 +35,16 @@ else:
             from _sha256 import sha256  # until Python 3.11
         except ImportError:
             from hashlib import sha256
+
+    def __getattr__(name: str) -> Any:  # noqa: ANN401 - a module
+        """Import SQLite's driver for whoever asks: without `datetime`, which its package has for converters."""
+        if name != "sqlite3":
+            raise AttributeError(name)
+        try:
+            import _sqlite3 as driver
+        except ImportError:
+            import sqlite3 as driver
+        return driver
 
 
 _BLANKS = " \t\n\r"  # JSON's

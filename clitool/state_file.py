@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 from contextlib import contextmanager
 from stat import S_IMODE, S_ISREG
 
 from clitool.errors import ExecutionError
+from clitool.lean import sqlite3
 from clitool.private_folder import make_private_folder
 
 TYPE_CHECKING = False

@@ -137,7 +137,7 @@ def modules_of(call: str, tmp_path: Path) -> set[str]:
     """Return what a fresh interpreter imports for a call, beyond what the core always needs."""
     program = f"""
 import sys
-import os  # the core's
+import os, clitool.lean  # the core's
 from clitool.family import Origin
 from clitool.tool import Context, Deadline
 before = set(sys.modules)
@@ -145,7 +145,7 @@ from clitool_tools.database import family
 settings = {{"type": "sqlite", "connection_string": "sqlite:///shop.db", "allowed_tables": {ALLOWED!r}}}
 context = Context(client="x", settings=family.parse(settings, Origin({str(tmp_path)!r})), reference="x", logger=None,
                   deadline=Deadline(8), open_state=None, connect=family.connect)
-tools = {{tool.name: tool for tool in family.tools}}
+tools = {{name: family.tool(name) for name in family.tool_names}}
 {call}
 print(*sorted(set(sys.modules) - before))
 """

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from clitool.errors import ClitoolError, ExecutionError, InvalidParams
+from clitool.lean import sqlite3
 from clitool_tools.database.names import column_hint, listed, shown
-from clitool_tools.database.sqlite.driver import sqlite3
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -152,7 +152,7 @@ def collation_of(handle: Handle, table: SqliteTable, column: Column) -> str:
     SQLite tells it nowhere, for a view least of all. So it is asked whether ``a`` equals ``A``, and ``a`` with a blank:
     the column of a compound takes its collation from the first part, which has no rows here.
     """
-    from clitool_tools.database.sqlite.driver import sqlite3
+    from clitool.lean import sqlite3
 
     name = f"{quoted(table.name)}.{quoted(column.name)}"
     sql = (

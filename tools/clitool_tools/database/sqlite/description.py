@@ -95,7 +95,7 @@ class _Recorder(Guard):
         self.reads: dict[str, None] = {}
 
     def _judge(self, action: int, first: str, second: str, source: str | None) -> ClitoolError | None:  # noqa: ARG002 - the base's
-        from clitool_tools.database.sqlite.driver import sqlite3
+        from clitool.lean import sqlite3
 
         if action == sqlite3.SQLITE_READ and not is_internal(first):
             self.reads[first] = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clitool.errors import ClitoolError, ExecutionError, InvalidParams
-from clitool_tools.database.sqlite.driver import sqlite3
+from clitool.lean import sqlite3
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import os
 from time import monotonic
 
 from clitool.errors import ExecutionError
-from clitool_tools.database.sqlite.driver import sqlite3
+from clitool.lean import sqlite3
 from clitool_tools.database.sqlite.faults import BROKEN, CLOSED, DAMAGED, Faults
 
 TYPE_CHECKING = False

@@ -7,8 +7,8 @@ expression of the caller's can bear any name there: no rule below grants anythin
 from __future__ import annotations
 
 from clitool.errors import ClitoolError, InvalidParams
+from clitool.lean import sqlite3
 from clitool_tools.database.names import fold, shown
-from clitool_tools.database.sqlite.driver import sqlite3
 from clitool_tools.database.sqlite.schema import names, owners, quoted
 
 TYPE_CHECKING = False

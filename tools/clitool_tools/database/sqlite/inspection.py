@@ -101,7 +101,7 @@ def _changes(table: SqliteTable) -> Iterator[tuple[str, str]]:
 
 def _side_effect(handle: Handle, connection: Connection, table: SqliteTable, statement: str) -> str:
     """Return the first table that the change would reach without permission, or nothing."""
-    from clitool_tools.database.sqlite.driver import sqlite3
+    from clitool.lean import sqlite3
     from clitool_tools.database.sqlite.guard import change_guard
 
     guard = change_guard(handle, table, connection)

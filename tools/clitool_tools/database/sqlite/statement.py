@@ -8,11 +8,11 @@ ones that do not exist.
 from __future__ import annotations
 
 from clitool.errors import ClitoolError, InvalidParams
+from clitool.lean import sqlite3
 from clitool_tools.database.engine import Statement
 from clitool_tools.database.names import fold
 from clitool_tools.database.sqlite import schema
 from clitool_tools.database.sqlite.complaints import complaint, forbidden_table
-from clitool_tools.database.sqlite.driver import sqlite3
 from clitool_tools.database.sqlite.file import limit
 from clitool_tools.database.sqlite.functions import ALLOWED
 from clitool_tools.database.sqlite.guard import (
