@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from clitool.family import Family
-from clitool.schema import problems_of_schema
 from clitool.scopes import HOST_FAMILY
+from clitool.tool_schema import problems_of_schema
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

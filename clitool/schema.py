@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from clitool.errors import InvalidParams
 from clitool.quick_schema import fits
-from clitool.tool_schema import LOCAL, problems_of_schema
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,8 +12,7 @@ if TYPE_CHECKING:
 
     from clitool.schema_problem import Problem
 
-__all__ = ["check", "problems", "problems_of_schema"]
-
+LOCAL = "#/$defs/"  # how the one permitted kind of reference begins
 _NONE = object()
 
 

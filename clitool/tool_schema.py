@@ -5,6 +5,7 @@ from __future__ import annotations
 from keyword import iskeyword
 
 from clitool.quick_schema import DIALECT, fits
+from clitool.schema import LOCAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 
     Schema = dict[str, Any]
 
-LOCAL = "#/$defs/"  # how the one permitted kind of reference begins
 
 _RESERVED = {
     "name": "not every host can send it",  # LogMCP's macros keep these two for themselves

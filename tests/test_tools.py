@@ -10,7 +10,8 @@ import pytest
 
 from clitool.catalog import Catalog
 from clitool.errors import REASONS
-from clitool.schema import check, problems_of_schema
+from clitool.schema import check
+from clitool.tool_schema import problems_of_schema
 
 CATALOG = Catalog()
 TOOLS = [pytest.param(family, tool, id=tool.name) for family, tool in CATALOG.tools()]

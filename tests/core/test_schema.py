@@ -738,7 +738,8 @@ def imported_by(code: str) -> set[str]:
 
 def test_ordinary_parameters_are_checked_without_jsonschema() -> None:
     imported = imported_by(
-        f"from clitool.schema import check, problems, problems_of_schema\nschema = {QUERY!r}\n"
+        "from clitool.schema import check, problems\n"
+        f"from clitool.tool_schema import problems_of_schema\nschema = {QUERY!r}\n"
         "assert problems_of_schema(schema) == []\n"
         "assert check({'table': 't', 'rows': [{'id': 1.0}], 'limit': 5.0}, schema)['limit'] == 5\n"
         "assert problems({'table': 't'}, schema, word='setting') == []"

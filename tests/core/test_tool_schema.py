@@ -11,8 +11,8 @@ from jsonschema.exceptions import SchemaError
 from schemas import SCHEMAS, closed
 
 from clitool.quick_schema import fits
-from clitool.schema import check, problems_of_schema
-from clitool.tool_schema import _ORDINARY
+from clitool.schema import check
+from clitool.tool_schema import _ORDINARY, problems_of_schema
 
 GOOD: dict[str, Any] = {
     "type": "object",
