@@ -25,13 +25,15 @@ class Declarations(BuildHookInterface[Any]):
         from clitool.target import load
 
         targets = self.metadata.core.entry_points["clitool.families"]
-        families = {name: load(target) for name, target in targets.items()}
-        wrong = [problem for name, family in families.items() for problem in problems(family, name)]
+        families = [(load(target), target) for target in targets.values()]
+        wrong = [
+            problem for (family, _), name in zip(families, targets, strict=True) for problem in problems(family, name)
+        ]
         if wrong:
             raise SystemExit("\n".join(wrong))
         self._folder = tempfile.TemporaryDirectory()
         file = Path(self._folder.name, FILE)
-        file.write_bytes(compile_families(families.values()))
+        file.write_bytes(compile_families(families))
         build_data["force_include"][str(file)] = f"clitool/{FILE}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002 - the interface

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from clitool.declarations import are_compiled, compiled, declaration
-from clitool.entry_points import declared
+from clitool.declarations import compiled, declaration
+from clitool.entry_points import EntryPoint, declared
 from clitool.errors import ExecutionError, ToolNotFound
 from clitool.target import load
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from clitool.declarations import Declaration
-    from clitool.entry_points import EntryPoint
     from clitool.family import Family
     from clitool.tool import Tool
 
@@ -32,8 +31,18 @@ class Catalog:
         self.warnings: list[str] = []
         self.disabled: frozenset[str] = frozenset()
         self._families: dict[str, Family | None] = {}
-        self._entries = self._choose(declared() if entries is None else entries)
-        self._compiled: Mapping[str, list[Declaration]] | None = None
+        self._chosen = None if entries is None else self._choose(entries)
+        self._compiled = {name: family for name, family in compiled().items() if self._is_own(name)}
+
+    @property
+    def _entries(self) -> dict[str, EntryPoint]:
+        # Looked up when needed: what calls a tool that comes with the program does not ask what else is installed.
+        if self._chosen is None:
+            self._chosen = self._choose(declared())
+        return self._chosen
+
+    def _is_own(self, name: str) -> bool:
+        return self._chosen is None or (name in self._chosen and self._chosen[name].distribution == OWN_DISTRIBUTION)
 
     def names(self) -> list[str]:
         """Return the names of the declared families, sorted, without loading them."""
@@ -42,7 +51,8 @@ class Catalog:
     def family(self, name: str) -> Family | None:
         """Return the family called `name`, or None if it is not declared or was left out (see `warnings`)."""
         if name not in self._families:
-            entry = self._entries.get(name)
+            own = self._compiled.get(name)
+            entry = EntryPoint(name, own.target, OWN_DISTRIBUTION) if own else self._entries.get(name)
             self._families[name] = None if entry is None else self._load(entry)
         return self._families[name]
 
@@ -69,7 +79,8 @@ class Catalog:
             ToolNotFound: there is none; names the tool without a host's prefix if that exists.
             ExecutionError: its family is declared but was left out.
         """
-        candidates = [] if tool in self.disabled else self._enabled(self._candidates(tool))
+        homes = [name for name, family in self._compiled.items() if tool in family.tools] or self._candidates(tool)
+        candidates = [] if tool in self.disabled else self._enabled(homes)
         for name in candidates:
             if tool in self._names(name) and (family := self.family(name)) is not None:
                 return family, family.tool(tool)
@@ -89,9 +100,6 @@ class Catalog:
         # What a family that cannot be loaded would offer is unknown; nothing of it is enabled anyway.
         return any(name in self._names(one) or self.family(one) is None for one in self._candidates(name))
 
-    def _is_compiled(self, name: str) -> bool:
-        return name in self._entries and self._entries[name].distribution == OWN_DISTRIBUTION and are_compiled()
-
     def _candidates(self, tool: str) -> list[str]:
         return [name for name in self.names() if tool == name or tool.startswith(name + "_")]
 
@@ -99,15 +107,15 @@ class Catalog:
         return [name for name in (self.names() if families is None else families) if name not in self.disabled]
 
     def _declarations(self, name: str) -> list[Declaration]:
-        if self._compiled is None:
-            self._compiled = compiled()
-        if self._is_compiled(name) and name in self._compiled:
-            return self._compiled[name]
+        if name in self._compiled:
+            return [*self._compiled[name].tools.values()]
         family = self.family(name)
         return [] if family is None else [declaration(tool) for tool in family.tools]
 
     def _names(self, name: str) -> set[str]:
         """Return the names of a family's tools."""
+        if name in self._compiled:
+            return set(self._compiled[name].tools)
         family = self.family(name)
         return set() if family is None else set(family.tool_names)
 
@@ -148,7 +156,7 @@ class Catalog:
         try:
             family: Family = load(entry.target)
             # What is compiled was checked when it was.
-            wrong = [] if self._is_compiled(entry.name) else self._problems(family, entry.name)
+            wrong = [] if entry.name in self._compiled else self._problems(family, entry.name)
         except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, SystemExit too
             wrong = [f"{type(error).__name__}: {error}"]
         if wrong:

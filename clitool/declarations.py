@@ -37,6 +37,16 @@ class Declaration:
         self.entry = entry
 
 
+class Compiled:
+    """A family in the file: where it is (`module:attribute`), and the declarations of its tools by their names."""
+
+    __slots__ = ("target", "tools")
+
+    def __init__(self, target: str) -> None:
+        self.target = target
+        self.tools: dict[str, Declaration] = {}
+
+
 def declaration(tool: type[Tool]) -> Declaration:
     """Return what a tool class declares."""
     return Declaration(tool.name, tool.required_scope, answer.encode(_entry(tool)).rstrip())
@@ -57,30 +67,30 @@ def _entry(tool: type[Tool]) -> dict[str, object]:
     }
 
 
-def are_compiled() -> bool:
-    """Say whether this installation has the file; then its families were checked when it was written."""
-    return os.path.exists(_path())
-
-
-def compiled() -> dict[str, list[Declaration]]:
-    """Return the declarations by family; none where none are compiled."""
-    found: dict[str, list[Declaration]] = {}
-    if are_compiled():
+def compiled() -> dict[str, Compiled]:
+    """Return the families in the file; none where there is no file. They were checked when it was written."""
+    try:
         with open(_path(), "rb") as file:
-            for line in file:
-                family, name, scope, entry = line.rstrip().split(b" ", 3)
-                found.setdefault(family.decode(), []).append(Declaration(name.decode(), scope.decode(), entry))
+            lines = file.read().splitlines()
+    except FileNotFoundError:
+        return {}
+    found: dict[str, Compiled] = {}
+    for line in lines:
+        *words, entry = line.split(b" ", 4)
+        family, target, name, scope = (word.decode() for word in words)
+        found.setdefault(family, Compiled(target)).tools[name] = Declaration(name, scope, entry)
     return found
 
 
-def compile_families(families: Iterable[Family]) -> bytes:
-    """Return the content of the file for `families`, which must be free of `clitool.registration.problems`.
+def compile_families(families: Iterable[tuple[Family, str]]) -> bytes:
+    """Return the content of the file: a line for each tool, `family target tool scope entry`.
 
-    A line for each tool: family, name, scope and entry, with a blank between them.
+    Args:
+        families: free of `clitool.registration.problems`; each with its target as in its entry point.
     """
     return b"".join(
-        f"{family.name} {tool.name} {tool.required_scope} ".encode() + declaration(tool).entry + b"\n"
-        for family in families
+        f"{family.name} {target} {tool.name} {tool.required_scope} ".encode() + declaration(tool).entry + b"\n"
+        for family, target in families
         for tool in family.tools
     )
 

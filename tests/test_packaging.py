@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING
 import pytest
 from command import TOKEN, Result, client, environment, run, write_clients
 
-from clitool.catalog import Catalog
+from clitool.catalog import OWN_DISTRIBUTION
 from clitool.declarations import compile_families
+from clitool.entry_points import declared
+from clitool.target import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,8 +78,7 @@ def test_the_wheel_holds_the_two_packages_and_the_command(wheel: Path) -> None:
 
 
 def test_the_declarations_in_the_wheel_are_those_of_the_tools(wheel: Path) -> None:
-    catalog = Catalog()
-    families = [family for name in catalog.names() if (family := catalog.family(name)) is not None]
+    families = [(load(entry.target), entry.target) for entry in declared() if entry.distribution == OWN_DISTRIBUTION]
 
     with zipfile.ZipFile(wheel) as archive:
         assert archive.read("clitool/declarations.txt") == compile_families(families)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from clitool import declarations
 from clitool.catalog import OWN_DISTRIBUTION, Catalog
-from clitool.entry_points import EntryPoint
+from clitool.entry_points import EntryPoint, declared
 from clitool.family import Family
+from clitool.target import load
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +20,7 @@ CATALOG = Catalog()
 
 def compile_into(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Compile the built-in families where this catalogue then looks for them."""
-    families = [family for name in CATALOG.names() if (family := CATALOG.family(name)) is not None]
+    families = [(load(entry.target), entry.target) for entry in declared() if entry.distribution == OWN_DISTRIBUTION]
     file = folder / declarations.FILE
     file.write_bytes(declarations.compile_families(families))
     monkeypatch.setattr(declarations, "_path", lambda: str(file))
