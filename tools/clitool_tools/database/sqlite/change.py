@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from clitool.errors import ExecutionError
+from clitool_tools.database.sqlite.change_guard import change_guard
 from clitool_tools.database.sqlite.condition import Condition
-from clitool_tools.database.sqlite.guard import change_guard
 from clitool_tools.database.sqlite.schema import quoted
 
 TYPE_CHECKING = False

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from clitool_tools.database.settings import Connection
-    from clitool_tools.database.sqlite.faults import Faults
+    from clitool_tools.database.sqlite.file import Faults
 
 _MISSING = {
     "no such function": ("the function {} does not exist or is not allowed", "function_not_allowed"),

@@ -6,7 +6,7 @@ of one family: SQLite would say that every text is greater than every number.
 
 from __future__ import annotations
 
-from clitool.errors import ExecutionError, InvalidParams
+from clitool.errors import InvalidParams
 from clitool_tools.database.kinds import looks_numeric
 from clitool_tools.database.sqlite.schema import quoted
 from clitool_tools.database.values import RawText
@@ -83,18 +83,11 @@ class Condition:
         return f"(typeof({self.column(column)}) {_FAMILIES[family(value)]} AND {test})"
 
     def _like(self, node: Like) -> str:
+        from clitool_tools.database.sqlite.collation import collation_of, like
+
         text = self.column(node.column)
-        collation = collation_of(self._handle, self._table, node.column)
-        if collation == "NOCASE":
-            test = f"{text} LIKE {self.bind(_like_pattern(node.pattern))} ESCAPE '\\'"
-        elif collation == "RTRIM":
-            test = f"rtrim({text}, ' ') GLOB {self.bind(_glob_pattern(node.pattern).rstrip(' '))}"
-        elif collation == "BINARY":
-            test = f"{text} GLOB {self.bind(_glob_pattern(node.pattern))}"
-        else:
-            raise ExecutionError(
-                "$like does not work here: the column's collation belongs to another program", "database"
-            )
+        test, pattern = like(text, collation_of(self._handle, self._table, node.column), node.pattern)
+        self.values.append(pattern)
         return f"(typeof({text}) = 'text' AND {test})"
 
     def after(self, sorts: Sequence[Sort], values: Sequence[Stored]) -> str:
@@ -127,42 +120,3 @@ class Condition:
     def order(self, sorts: Sequence[Sort]) -> str:
         """Return the terms of ORDER BY."""
         return ", ".join(self.sorted(sort) + (" DESC" if sort.descending else "") for sort in sorts)
-
-
-def _like_pattern(pattern: Sequence[str | bool]) -> str:
-    return "".join(("%" if token else "_") if isinstance(token, bool) else _escaped(token) for token in pattern)
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-
-
-def _glob_pattern(pattern: Sequence[str | bool]) -> str:
-    """Return the pattern for GLOB, which tells cases apart: wildcards in brackets are literal."""
-    return "".join(("*" if token else "?") if isinstance(token, bool) else _bracketed(token) for token in pattern)
-
-
-def _bracketed(text: str) -> str:
-    return "".join(f"[{character}]" if character in "*?[" else character for character in text)
-
-
-def collation_of(handle: Handle, table: SqliteTable, column: Column) -> str:
-    """Return the collation that comparisons with a column follow: BINARY, NOCASE, RTRIM, or another's name.
-
-    SQLite tells it nowhere, for a view least of all. So it is asked whether ``a`` equals ``A``, and ``a`` with a blank:
-    the column of a compound takes its collation from the first part, which has no rows here.
-    """
-    from clitool.lean import sqlite3
-
-    name = f"{quoted(table.name)}.{quoted(column.name)}"
-    sql = (
-        f"WITH probe (text) AS (SELECT {name} FROM main.{quoted(table.name)} WHERE 0 UNION ALL SELECT 'a')"  # noqa: S608 - quoted names
-        " SELECT text = 'A', text = 'a ' FROM probe"
-    )
-    try:
-        ignores_case, ignores_blanks = handle.execute(sql).fetchone()
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode != sqlite3.SQLITE_ERROR_MISSING_COLLSEQ:
-            raise
-        return str(error).rpartition(": ")[2]
-    return "NOCASE" if ignores_case else "RTRIM" if ignores_blanks else "BINARY"

@@ -36,9 +36,11 @@ class Database:
 
     def tables(self) -> list[Table]:
         """Return the allowed tables and views; those that hold a full-text index only if they are listed by name."""
+        from clitool_tools.database.sqlite.objects import names
+
         handle = self.file.reader()
         with self.file.faults():
-            found = schema.names(handle)
+            found = names(handle)
         return [
             Table(name, (), is_view=type_ == "view")
             for name, type_, _ in found
@@ -58,8 +60,10 @@ class Database:
         return found
 
     def _missing(self, handle: Handle, name: str) -> ExecutionError:
+        from clitool_tools.database.sqlite.objects import names
+
         with self.file.faults():
-            known = [each for each, _, _ in schema.names(handle) if self.connection.allows(each)]
+            known = [each for each, _, _ in names(handle) if self.connection.allows(each)]
         return ExecutionError(f"the database has no table {shown(name)}{hint(name, known)}", "not_found")
 
     def describe(self, table: Table) -> Mapping[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clitool_tools.database.sqlite.condition import collation_of
+from clitool_tools.database.sqlite.collation import collation_of
 from clitool_tools.database.sqlite.guard import Guard, is_internal
 from clitool_tools.database.sqlite.schema import index_parts, quoted
 

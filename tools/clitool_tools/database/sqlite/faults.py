@@ -4,20 +4,12 @@ from __future__ import annotations
 
 from clitool.errors import ClitoolError, ExecutionError, InvalidParams
 from clitool.lean import sqlite3
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from types import TracebackType
-
-    from clitool_tools.database.sqlite.guard import Guard
+from clitool_tools.database.sqlite.file import BROKEN, CLOSED, DAMAGED
 
 _LONGEST = 300  # characters of SQLite's own sentence
 
-BROKEN = "the file is not a SQLite database, or it is encrypted"
-DAMAGED = "the database file is damaged; restore it from a backup"
 _READ_ONLY = "the database file or its folder cannot be written by this program"
 _RECOVERY = "the database was left in the middle of a change; a program that may write must open it once"
-CLOSED = "the database file cannot be opened: it does not exist, or this program may not read it or its folder"
 
 # Result code (https://www.sqlite.org/rescode.html), the extended one first -> (reason, sentence).
 _FAULTS: dict[int, tuple[str, str]] = {
@@ -43,48 +35,30 @@ _FAULTS: dict[int, tuple[str, str]] = {
 _DUPLICATE = (sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_ROWID)
 
 
-class Faults:
-    """Turn SQLite's errors inside a ``with`` block into ours.
+def translated(error: BaseException, timeout: float, row: int | None = None) -> ClitoolError:
+    """Return what to raise for an error of the driver.
 
     Args:
+        error: what happened.
         timeout: seconds that the statement had, for the sentence.
-        guard: the authorizer in charge; its refusal goes before whatever SQLite makes of it.
-
-    Attributes:
-        row: which of the caller's rows is at work, if there are any, to tell which one a constraint refuses.
+        row: which of the caller's rows was at work; then the sentence begins with it, and `details.row` is it.
     """
-
-    __slots__ = ("guard", "row", "timeout")
-
-    def __init__(self, timeout: float, guard: Guard | None = None) -> None:
-        self.timeout = timeout
-        self.guard = guard
-        self.row: int | None = None
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        refusal = self.guard.refusal if self.guard is not None and error is not None else None
-        if isinstance(error, (sqlite3.Error, sqlite3.Warning, MemoryError, OverflowError)):
-            raise (refusal or self.translated(error)) from error
-
-    def translated(self, error: BaseException) -> ClitoolError:
-        """Return what to raise for an error of the driver."""
-        code = _code(error)
-        if code & 0xFF == sqlite3.SQLITE_INTERRUPT:
-            return ExecutionError(
-                f"the statement took longer than {self.timeout:.3g} s and was stopped; ask for less", "timeout"
-            )
-        if code & 0xFF == sqlite3.SQLITE_CONSTRAINT:
-            reason, sentence = _constraint(code, str(error))
-            if self.row is None:
-                return ExecutionError(sentence, reason)
-            return ExecutionError(f"rows[{self.row}]: {sentence}", reason, row=self.row)
-        if code & 0xFF in (sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_MISMATCH):
-            return _value(code)
-        reason, sentence = _FAULTS.get(code) or _FAULTS.get(code & 0xFF) or _other(error)
-        return ExecutionError(sentence, reason)
+    code = _code(error)
+    if code & 0xFF == sqlite3.SQLITE_INTERRUPT:
+        return ExecutionError(
+            f"the statement took longer than {timeout:.3g} s and was stopped; ask for less", "timeout"
+        )
+    if code & 0xFF == sqlite3.SQLITE_CONSTRAINT:
+        reason, sentence = _constraint(code, str(error))
+        return (
+            ExecutionError(sentence, reason)
+            if row is None
+            else ExecutionError(f"rows[{row}]: {sentence}", reason, row=row)
+        )
+    if code & 0xFF in (sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_MISMATCH):
+        return _value(code)
+    reason, sentence = _FAULTS.get(code) or _FAULTS.get(code & 0xFF) or _other(error)
+    return ExecutionError(sentence, reason)
 
 
 def _code(error: BaseException) -> int:

@@ -7,18 +7,22 @@ from time import monotonic
 
 from clitool.errors import ExecutionError
 from clitool.lean import sqlite3
-from clitool_tools.database.sqlite.faults import BROKEN, CLOSED, DAMAGED, Faults
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from types import TracebackType
     from typing import Any
 
+    from clitool.errors import ClitoolError
     from clitool.tool import Deadline
     from clitool_tools.database.settings import Connection
     from clitool_tools.database.sqlite.guard import Guard
 
 MEMORY = 128 * 1024 * 1024  # bytes that SQLite may use in this process; a statement that needs more fails
+BROKEN = "the file is not a SQLite database, or it is encrypted"
+DAMAGED = "the database file is damaged; restore it from a backup"
+CLOSED = "the database file cannot be opened: it does not exist, or this program may not read it or its folder"
 LONGEST_VALUE = 16 * 1024 * 1024  # bytes of a value in a query, unless answers may be larger
 _OLDEST = [3, 37]  # has PRAGMA table_list and STRICT
 _TICK = 1000  # virtual machine instructions between two looks at the clock
@@ -167,6 +171,39 @@ class File:
             raise
         handle.text_factory = _text
         return handle
+
+
+class Faults:
+    """Turn SQLite's errors inside a ``with`` block into ours.
+
+    Args:
+        timeout: seconds that the statement had, for the sentence.
+        guard: the authorizer in charge; its refusal goes before whatever SQLite makes of it.
+
+    Attributes:
+        row: which of the caller's rows is at work, if there are any, to tell which one a constraint refuses.
+    """
+
+    __slots__ = ("guard", "row", "timeout")
+
+    def __init__(self, timeout: float, guard: Guard | None = None) -> None:
+        self.timeout = timeout
+        self.guard = guard
+        self.row: int | None = None
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        refusal = self.guard.refusal if self.guard is not None and error is not None else None
+        if isinstance(error, (sqlite3.Error, sqlite3.Warning, MemoryError, OverflowError)):
+            raise (refusal or self.translated(error)) from error
+
+    def translated(self, error: BaseException) -> ClitoolError:
+        """Return what to raise for an error of the driver."""
+        from clitool_tools.database.sqlite.faults import translated
+
+        return translated(error, self.timeout, self.row)
 
 
 def limit(handle: sqlite3.Connection, max_bytes: int) -> None:

@@ -102,7 +102,7 @@ def _changes(table: SqliteTable) -> Iterator[tuple[str, str]]:
 def _side_effect(handle: Handle, connection: Connection, table: SqliteTable, statement: str) -> str:
     """Return the first table that the change would reach without permission, or nothing."""
     from clitool.lean import sqlite3
-    from clitool_tools.database.sqlite.guard import change_guard
+    from clitool_tools.database.sqlite.change_guard import change_guard
 
     guard = change_guard(handle, table, connection)
     handle.execute("PRAGMA foreign_keys=ON").fetchall()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from clitool.errors import SettingsError
-from clitool_tools.database.percent import decoded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,6 +54,10 @@ def _is_or_contains(protected: str, path: str) -> bool:
 
 
 def _decoded(text: str, key: str) -> str:
+    if text.isascii() and "%" not in text:
+        return text
+    from clitool_tools.database.percent import decoded
+
     try:
         return decoded(text)
     except ValueError:

@@ -11,7 +11,6 @@ from clitool.errors import ClitoolError, InvalidParams
 from clitool.lean import sqlite3
 from clitool_tools.database.engine import Statement
 from clitool_tools.database.names import fold
-from clitool_tools.database.sqlite import schema
 from clitool_tools.database.sqlite.complaints import complaint, forbidden_table
 from clitool_tools.database.sqlite.file import limit
 from clitool_tools.database.sqlite.functions import ALLOWED
@@ -22,6 +21,7 @@ from clitool_tools.database.sqlite.guard import (
     is_version_check,
     open_virtual_tables,
 )
+from clitool_tools.database.sqlite.objects import names, owner
 from clitool_tools.database.sqlite.screening import screen
 
 TYPE_CHECKING = False
@@ -99,7 +99,7 @@ def _admitted(file: File, connection: Connection, handle: Handle, sql: str, para
     """Begin a transaction, which gives one view of schema and rows, and return the guard under which to run."""
     with file.faults():
         handle.execute("BEGIN")
-        objects = schema.names(handle)
+        objects = names(handle)
     tables = _readable(connection, objects)
     contents = _contents(objects, tables)
     running = StatementGuard(connection, tables, contents, is_running=True)
@@ -123,7 +123,7 @@ def _readable(connection: Connection, objects: Objects) -> set[bytes]:
 
 def _contents(objects: Objects, tables: set[bytes]) -> set[bytes]:
     """Return the tables that hold the content of readable virtual tables, which read them while the statement runs."""
-    return {fold(name) for name, type_, _ in objects if type_ == "shadow" and schema.owner(name) in tables} - tables
+    return {fold(name) for name, type_, _ in objects if type_ == "shadow" and owner(name) in tables} - tables
 
 
 def _admit(
@@ -163,7 +163,7 @@ def _columns(handle: Handle) -> dict[str, None]:
     from contextlib import suppress
 
     found: dict[str, None] = {}
-    for name, type_, _ in schema.names(handle):
+    for name, type_, _ in names(handle):
         with suppress(sqlite3.Error):  # a view of a table that is not there
             rows = handle.execute("SELECT name FROM pragma_table_info(?)", (name,)) if type_ != "shadow" else ()
             found.update((column, None) for (column,) in rows)
