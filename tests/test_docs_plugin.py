@@ -19,8 +19,9 @@ from command import TOKEN, client, environment, run, write_clients
 from contexts import make_context
 from documents import fits
 
-from clitool.errors import REASONS, ClitoolError, SettingsError
+from clitool.errors import ClitoolError, SettingsError
 from clitool.family import Origin, Secret
+from clitool.reasons import REASONS
 from clitool.registration import EFFECTS, problems
 from clitool.schema import problems as misfits
 from clitool.state import State

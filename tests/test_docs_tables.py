@@ -12,7 +12,7 @@ from documents import DOCUMENTS, README, ROOT, Document, code_words, environment
 
 from clitool import answer, arguments, clients_rules, errors, log, params, references, registration, state, tokens
 from clitool.catalog import Catalog
-from clitool.errors import REASONS
+from clitool.reasons import REASONS
 
 if TYPE_CHECKING:
     from clitool.family import Family

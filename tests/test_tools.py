@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from clitool.catalog import Catalog
-from clitool.errors import REASONS
+from clitool.reasons import REASONS
 from clitool.schema import check
 from clitool.tool_schema import problems_of_schema
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from clitool.errors import REASONS, ClitoolError, ExecutionError, InvalidParams
+from clitool.errors import ClitoolError, ExecutionError, InvalidParams, code_of
 from clitool.jail import Jail, locate, locate_file, refusal, show, visible
 from clitool.tool import Deadline
 
@@ -362,7 +362,7 @@ def test_every_fault_of_the_system_has_a_reason_and_no_path(number: int, reason:
     error = refusal(OSError(number, "at /srv/jail", "/srv/jail/a"), "'a'")
 
     assert error.reason == reason
-    assert REASONS[reason][0] == error.code
+    assert code_of(reason) == error.code
     assert str(error).startswith("'a': ")
     assert "/srv" not in str(error)
 

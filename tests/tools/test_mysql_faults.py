@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mariadb_world import PASSWORD, Maria, hidden
 
-from clitool.errors import REASONS, ClitoolError, report
+from clitool.errors import ClitoolError, code_of, report
 from clitool.family import Origin
 from clitool.tool import Deadline
 
@@ -266,7 +266,7 @@ def test_every_number_has_a_reason_and_a_sentence_that_is_useful_alone(code: int
     sentence, reason = FAULTS[code]
     error = translated(DriverError("server", code, "HY000", f"{VALUE} '{VALUE}' `{VALUE}`"), 5, row=2)
 
-    assert error.code == REASONS[reason][0]
+    assert error.code == code_of(reason)
     assert VALUE not in f"{error} {error.details}"
     assert str(error).startswith(f"rows[2]: {sentence}")
     assert error.details == {"vendor_code": code, "sqlstate": "HY000", "row": 2}

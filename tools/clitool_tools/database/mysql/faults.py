@@ -6,7 +6,7 @@ their texts. Of these only names are taken over, each from a place where no valu
 
 from __future__ import annotations
 
-from clitool.errors import REASONS, ClitoolError, ExecutionError, InvalidParams
+from clitool.errors import ClitoolError, ExecutionError, InvalidParams, code_of
 from clitool_tools.database.mysql.fault_table import CLASSES, FAULTS
 from clitool_tools.database.names import shown
 
@@ -115,7 +115,7 @@ def _made(sentence: str, reason: str, error: DriverError, row: int | None = None
         sentence = f"rows[{row}]: {sentence}"
     if reason == "column_unknown":
         return UnknownColumn(sentence, reason, _name(error.code, error.text), **details)
-    kind = InvalidParams if REASONS[reason][0] == InvalidParams.code else ExecutionError
+    kind = InvalidParams if code_of(reason) == InvalidParams.code else ExecutionError
     return kind(sentence, reason, **details)
 
 
