@@ -6,6 +6,7 @@ import ast
 import hashlib
 import hmac
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -147,6 +148,47 @@ def test_the_numbers_of_signals_are_those_of_signal() -> None:
         "ITIMER_REAL",
     ):
         assert getattr(lean.signal, name) == getattr(signal, name)
+
+
+# Every supported Python that can be found here; what is private in the standard library differs between them.
+PYTHONS = sorted(
+    {sys.executable}
+    | {found for minor in range(11, 20) if "shims" not in (found := shutil.which(f"python3.{minor}") or "shims")}
+    | {str(path) for path in Path("~/.pyenv/versions").expanduser().glob("3.1[1-9]*/bin/python")}
+)
+SAME = """
+import sys
+from clitool import lean
+loaded = set(sys.modules)
+assert lean.dumps(lean.loads('{"a": [1, -2.5e3, null, true, "x"]}')) == '{"a":[1,-2500.0,null,true,"x"]}'
+assert not {"json", "hashlib", "hmac", "signal", "enum", "re"} & set(sys.modules), sys.modules.keys()
+import hashlib, hmac, json, signal
+for text in ("", "{", "[1,]", "NaN", "1 2", '{"a": 1, "a": 2}'):
+    outcomes = []
+    for read in (lean.loads, json.loads):
+        try:
+            outcomes.append(read(text))
+        except ValueError as error:
+            outcomes.append(str(error))
+    assert outcomes[0] == outcomes[1] or text == "NaN", outcomes
+assert lean.sha256(b"x").digest() == hashlib.sha256(b"x").digest()
+assert lean.compare_digest(b"x", b"x") and not lean.compare_digest(b"x", b"y")
+assert lean.signal.SIGKILL == signal.SIGKILL
+print("same")
+"""
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_the_short_way_is_short_and_gives_the_same_on_every_python_that_is_here(python: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [python, "-S", "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}){SAME}"],
+        capture_output=True,
+        check=False,
+        env=environment(PYTHONDONTWRITEBYTECODE="1"),
+        cwd=tmp_path,
+    )
+
+    assert done.stdout == b"same\n", done.stderr
 
 
 def test_without_the_private_modules_the_public_ones_serve(tmp_path: Path) -> None:
