@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from clitool.errors import InvalidParams
+from clitool_tools.file.digest import begin
 from clitool_tools.file.lines import blocks, lines, start_of_line
 
 TYPE_CHECKING = False
@@ -70,12 +71,10 @@ class _Source:
     __slots__ = ("_blocks", "_digest", "_file", "size")
 
     def __init__(self, file: FileIO, deadline: Deadline) -> None:
-        from hashlib import sha256
-
         self.size = os.fstat(file.fileno()).st_size
         self._file = file
         self._blocks = blocks(file, self.size, deadline)
-        self._digest = sha256() if self.size <= HASHED_BYTES else None
+        self._digest = begin(self.size) if self.size <= HASHED_BYTES else None
 
     def __iter__(self) -> Iterator[bytes]:
         return self
