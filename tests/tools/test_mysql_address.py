@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_address
 from typing import Any
 from urllib.parse import quote
 
@@ -247,6 +248,18 @@ def test_any_other_machine_must_show_who_it_is_unless_the_settings_say_otherwise
 
     assert not found.is_local
     assert found.ssl_mode == "VERIFY_IDENTITY"
+
+
+@settings(deadline=None, derandomize=True)
+@given(st.lists(st.sampled_from(["127", "0", "1", "255", "256", "00", "01", "1000", "-1", "", "x", "²", "\u0661"])))
+def test_the_addresses_of_this_machine_are_those_that_ipaddress_knows(octets: list[str]) -> None:
+    host = ".".join(["127", *octets])
+    try:
+        expected = ip_address(host).is_loopback
+    except ValueError:
+        expected = False
+
+    assert is_loopback(host) == expected
 
 
 def test_an_address_does_not_show_its_password() -> None:

@@ -6,7 +6,6 @@ import os
 
 from clitool.errors import SettingsError
 from clitool.family import Secret
-from clitool_tools.database.mysql.connection_string import parts
 from clitool_tools.database.names import shown
 
 TYPE_CHECKING = False
@@ -89,6 +88,9 @@ def is_loopback(host: str) -> bool:
     """Return whether the name or address of a host always means this machine."""
     if host.casefold().rstrip(".") == "localhost":
         return True
+    if ":" not in host:  # `ipaddress` would say the same, but its import takes longer than the whole of this module
+        octets = host.split(".")
+        return len(octets) == 4 and octets[0] == "127" and all(map(_is_octet, octets))
     from ipaddress import ip_address
 
     try:
@@ -97,10 +99,13 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def _is_octet(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= 3 and int(text) < 256 and str(int(text)) == text
+
+
 def _merged(settings: Mapping[str, Any], prefix: str) -> dict[str, Any]:
     """Return what the connection string and the keys say together."""
-    text = settings.get("connection_string")
-    values = {} if text is None else parts(_revealed(text), prefix + "connection_string")
+    values = _parts(settings.get("connection_string"), prefix + "connection_string")
     for key, value in settings.items():
         if key in _OWN:
             value = _revealed(value)  # noqa: PLW2901 - the same without its wrapping
@@ -108,6 +113,14 @@ def _merged(settings: Mapping[str, Any], prefix: str) -> dict[str, Any]:
                 raise SettingsError(prefix + key, f"{key!r} contradicts 'connection_string'; say it once")
             values[key] = value
     return values
+
+
+def _parts(connection_string: Any, key: str) -> dict[str, Any]:  # noqa: ANN401 - a secret, a text or None
+    if connection_string is None:
+        return {}
+    from clitool_tools.database.mysql.connection_string import parts
+
+    return parts(_revealed(connection_string), key)
 
 
 _OWN = (
@@ -161,10 +174,10 @@ def _check_server(values: dict[str, Any], prefix: str) -> None:
 
 
 def _is_host(host: str) -> bool:
-    from ipaddress import ip_address
-
     if ":" not in host:
         return host.isascii() and host.replace("-", "").replace("_", "").replace(".", "").isalnum()
+    from ipaddress import ip_address
+
     try:
         ip_address(host)
     except ValueError:

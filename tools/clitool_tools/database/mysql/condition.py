@@ -8,7 +8,6 @@ takes it for "is 0000-00-00".
 
 from __future__ import annotations
 
-from clitool_tools.database.mysql.collation import pads
 from clitool_tools.database.mysql.gap import Gap, Stranger
 from clitool_tools.database.mysql.literal import literal, quoted
 from clitool_tools.database.mysql.table import MysqlColumn
@@ -92,6 +91,8 @@ def _like(node: Like) -> str:
         return _NEVER
     if not any(isinstance(part, bool) for part in pattern):
         return f"{quoted(column.name)} = {literal(''.join(map(str, pattern)))}"
+    from clitool_tools.database.mysql.collation import pads
+
     text = _pattern(pattern)
     if not pads(column.collation):
         return f"{quoted(column.name)} LIKE {literal(text)} ESCAPE '|'"
