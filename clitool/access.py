@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clitool.clients_file import SYSTEM_PATH, ClientsFileError, locate, user_path
-from clitool.errors import ClitoolError
+from clitool.errors import AuthFailed, ClitoolError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 
 def read_token(request: Request) -> TokenLine:
     """Return the token line from where the request says; `verify` reads standard input unasked."""
-    from clitool import tokens
+    line = request.token_line
+    if line is None:
+        from clitool.tokens import read
 
-    if request.token_file is not None:
-        return tokens.read_file(request.token_file)
-    if request.token_stdin or request.command == "verify":
-        return tokens.read_line(0)
-    return tokens.TokenLine(b"")
+        return read(request)
+    if isinstance(line, AuthFailed):
+        raise line
+    return line
 
 
 def find_clients(request: Request, environment: Mapping[str, str]) -> Clients | None:

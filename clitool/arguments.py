@@ -11,6 +11,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from clitool.errors import AuthFailed
+    from clitool.tokens import TokenLine
+
 COMMANDS = ("list", "verify", "call")
 DEFAULT_TIMEOUT = 8.0  # hosts kill at 10
 MAX_TIMEOUT = 3600.0
@@ -35,9 +38,16 @@ _HELP = ("--help", "-h")
 
 
 class Request:
-    """What a machine asks for, with every option at its default."""
+    """What a machine asks for, with every option at its default.
 
-    def __init__(self, command: str = "") -> None:
+    Attributes, besides the options:
+        words: what it was read from.
+        token_line: what was read of the token already, or why it could not be; None if nobody tried.
+    """
+
+    def __init__(self, command: str = "", words: Sequence[str] = ()) -> None:
+        self.words = words
+        self.token_line: TokenLine | AuthFailed | None = None
         self.command = command
         self.tool = ""
         self.clients: str | None = None
@@ -71,7 +81,7 @@ def parse(words: Sequence[str]) -> Request | None:
     Raises:
         UsageError: one of the three commands, wrongly written.
     """
-    request = Request()
+    request = Request(words=words)
     reader = _Reader(words, request)
     reader.options(_GLOBAL)
     reader.end_of_options()

@@ -13,7 +13,6 @@ from time import monotonic
 from clitool.channel import ABOUT, ANSWER, Channel, Frames
 from clitool.errors import ExecutionError
 from clitool.lean import signal
-from clitool.worker import run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,27 +41,33 @@ class Ending:
         self.about = b""
 
 
-def supervise(work: Callable[[Channel], object], seconds: float, note: Callable[[bytes], object]) -> Ending:
+def supervise(
+    work: Callable[[Channel], object], seconds: float, note: Callable[[bytes], object], signals: Signals | None = None
+) -> Ending:
     """Run `work` in a process group of its own and return how it ended.
 
     Args:
         work: must end with `Channel.answer`; runs with descriptors 1 and 2 on /dev/null.
         seconds: until the whole group is killed.
         note: gets each line meant for the real standard error.
+        signals: heard already by the caller, who releases them; otherwise they are heard as long as this takes.
     """
     end = monotonic() + seconds
     try:
-        supervisor = _start(work, end, note)
+        process = _start(work, end, signals or Signals())
     except OSError as error:
         return Ending(ExecutionError(f"no process can be started for the call: {error.strerror}", "io"))
     try:
-        return supervisor.wait(end)
+        return Listener(process.frames, process.signals, note, process.is_dead).wait(end)
     finally:
-        supervisor.close()
+        process.close()
+        if signals is None:
+            process.signals.release()
 
 
-def _start(work: Callable[[Channel], object], end: float, note: Callable[[bytes], object]) -> _Supervisor:
-    signals = _Signals()
+def _start(work: Callable[[Channel], object], end: float, signals: Signals) -> _Process:
+    from clitool.worker import run  # not needed where a call is handed over to a process that is there already
+
     frames, frames_write = os.pipe()
     life, life_write = os.pipe()
     pid = os.fork()
@@ -70,16 +75,16 @@ def _start(work: Callable[[Channel], object], end: float, note: Callable[[bytes]
         run(work, Channel(frames_write, end), life, lambda: _let_go(signals, frames, life_write))
     os.close(frames_write)
     os.close(life)
-    return _Supervisor(pid, frames, life_write, signals, note)
+    return _Process(pid, frames, life_write, signals)
 
 
-def _let_go(signals: _Signals, *descriptors: int) -> None:
+def _let_go(signals: Signals, *descriptors: int) -> None:
     signals.release()
     for descriptor in descriptors:
         os.close(descriptor)
 
 
-class _Signals:
+class Signals:
     """Signals as bytes on a pipe, so that nothing is interrupted half-way."""
 
     def __init__(self) -> None:
@@ -105,6 +110,11 @@ class _Signals:
         os.close(self.descriptor)
         os.close(self._write)
 
+    def end_the_program(self) -> bool:
+        """Say whether one of those came that end a program."""
+        came = self.take()
+        return signal.SIGTERM in came or signal.SIGINT in came
+
     def take(self) -> bytes:
         """Return the numbers of the signals that came since the last time."""
         try:
@@ -117,19 +127,75 @@ def _pass(_number: int, _frame: object) -> None:
     """Let the wake-up descriptor speak."""
 
 
-class _Supervisor:
-    def __init__(self, pid: int, frames: int, life: int, signals: _Signals, note: Callable[[bytes], object]) -> None:
-        self._pid = pid
+class Watch:
+    """What ends the waiting for anything: a signal that ends the program, or the deadline.
+
+    Attributes:
+        signals: where the first are heard.
+        end: when the second passes.
+    """
+
+    __slots__ = ("end", "signals")
+
+    def __init__(self, signals: Signals, end: float) -> None:
+        self.signals = signals
+        self.end = end
+
+    def wait(self, descriptor: int, seconds: float | None = None, events: int = POLLIN) -> bool:
+        """Say whether the descriptor gets ready within `seconds`; raises `ExecutionError` (interrupted, timeout)."""
+        until = self.end if seconds is None else min(self.end, monotonic() + seconds)
+        waiting = poll()
+        waiting.register(self.signals.descriptor, POLLIN)
+        waiting.register(descriptor, events)
+        while True:
+            remaining = until - monotonic()
+            ready = waiting.poll(max(0.0, remaining) * 1000)
+            if self.signals.end_the_program():
+                raise _interrupted()
+            if any(number == descriptor for number, _ in ready):
+                return True
+            if remaining <= 0:
+                if until == self.end:
+                    raise _timeout()
+                return False
+
+
+def _interrupted() -> ExecutionError:
+    return ExecutionError("the program was interrupted", "interrupted")
+
+
+def _timeout() -> ExecutionError:
+    return ExecutionError("the call took too long and was stopped", "timeout")
+
+
+class Listener:
+    """Waits for the frames of whoever makes a call.
+
+    Args:
+        frames: descriptor from which they come.
+        signals: what ends the waiting before its time.
+        note: gets each line meant for the real standard error.
+        is_dead: says, at a signal about a child, whether it is certain that no more frames are written.
+    """
+
+    def __init__(
+        self,
+        frames: int,
+        signals: Signals,
+        note: Callable[[bytes], object],
+        is_dead: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._descriptor = frames
         self._frames = Frames(frames)
-        self._life = life
         self._signals = signals
+        self._is_dead = is_dead
         self._note = note
         self._notes = 0
         self._dead = False
         self._ending = Ending()
 
     def wait(self, end: float) -> Ending:
+        """Return how the call ended: with its answer, at the moment `end`, by a signal, or without an answer."""
         waiting = poll()
         waiting.register(self._descriptor, POLLIN)
         waiting.register(self._signals.descriptor, POLLIN)
@@ -139,9 +205,9 @@ class _Supervisor:
             if waiting.poll(0 if self._dead else remaining * 1000) and remaining:
                 self._look()
             elif self._dead:
-                self._fail("the tool ended its process without an answer", "crashed")
+                self._crash()
             else:
-                self._fail("the call took too long and was stopped", "timeout")
+                self._ending.error = _timeout()
         return self._ending
 
     def _is_open(self) -> bool:
@@ -150,23 +216,23 @@ class _Supervisor:
     def _look(self) -> None:
         came = self._signals.take()
         if signal.SIGTERM in came or signal.SIGINT in came:
-            self._fail("the program was interrupted", "interrupted")
+            self._ending.error = _interrupted()
             return
         # Whether the worker is dead is asked before its frames are read: then nothing of it can be missed.
-        self._dead = self._dead or (signal.SIGCHLD in came and _is_dead(self._pid))
+        self._dead = self._dead or (signal.SIGCHLD in came and self._is_dead())
         self._read()
 
-    def _fail(self, message: str, reason: str) -> None:
-        self._ending.error = ExecutionError(message, reason)
+    def _crash(self, message: str = "the tool ended its process without an answer") -> None:
+        self._ending.error = ExecutionError(message, "crashed")
 
     def _read(self) -> None:
         """Take in what is there now, and no more: a worker that never pauses must not outlast its deadline."""
         try:
             frame = self._frames.take()
-        except EOFError:
-            self._fail("the tool ended its process without an answer", "crashed")
+        except (EOFError, ConnectionError):
+            self._crash()
         except ValueError:
-            self._fail("the tool disturbed the program, which gave the call up", "crashed")
+            self._crash("the tool disturbed the program, which gave the call up")
         else:
             if frame is not None:
                 self._accept(*frame)
@@ -180,6 +246,22 @@ class _Supervisor:
             self._notes += 1
             self._note(bytes(content))
 
+
+class _Process:
+    """The process that was forked for a call, and all that it may have started."""
+
+    def __init__(self, pid: int, frames: int, life: int, signals: Signals) -> None:
+        self._pid = pid
+        self._life = life
+        self.frames = frames
+        self.signals = signals
+
+    def is_dead(self) -> bool:
+        # Looked at without reaping, so that the number cannot be given to a stranger before the group is killed.
+        if hasattr(os, "waitid"):
+            return os.waitid(os.P_PID, self._pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        return True  # macOS before Python 3.13: nothing but an ended worker raises SIGCHLD here
+
     def close(self) -> None:
         """End the worker's whole group: at the deadline, and also after the answer, so that no call leaves orphans."""
         for kill in (os.kill, os.killpg):
@@ -188,22 +270,14 @@ class _Supervisor:
             except OSError:
                 continue  # gone already, or not yet a group of its own
         self._reap(monotonic() + _REAP_SECONDS)
-        self._signals.release()
-        os.close(self._descriptor)
+        os.close(self.frames)
         os.close(self._life)
 
     def _reap(self, end: float) -> None:
         waiting = poll()
-        waiting.register(self._signals.descriptor, POLLIN)
+        waiting.register(self.signals.descriptor, POLLIN)
         while not os.waitpid(self._pid, os.WNOHANG)[0]:
             if monotonic() >= end:
                 return
             waiting.poll(max(0.0, end - monotonic()) * 1000)
-            self._signals.take()
-
-
-def _is_dead(pid: int) -> bool:
-    # Looked at without reaping, so that the number cannot be given to a stranger before the group is killed.
-    if hasattr(os, "waitid"):
-        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-    return True  # macOS before Python 3.13: nothing but an ended worker raises SIGCHLD here
+            self.signals.take()

@@ -8,6 +8,14 @@ from time import monotonic
 from clitool.errors import AuthFailed
 from clitool.lean import compare_digest, sha256
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from clitool.arguments import Request
+
+    Wait = Callable[[int, float | None], bool]
+
 MAX_BYTES = 8192
 READ_SECONDS = 5.0
 _BOM = b"\xef\xbb\xbf"
@@ -32,7 +40,28 @@ class TokenLine:
         self.rest = rest
 
 
-def read_line(descriptor: int, seconds: float = READ_SECONDS) -> TokenLine:
+def is_readable(descriptor: int, seconds: float | None) -> bool:
+    """Say whether there is something to read within `seconds`; None waits for ever."""
+    from select import select
+
+    return bool(select([descriptor], [], [], seconds)[0])
+
+
+def read(request: Request, wait: Wait = is_readable) -> TokenLine:
+    """Return the token line from where the request says; raises `AuthFailed` as `read_line` and `read_file` do.
+
+    Args:
+        request: of a command that takes a token.
+        wait: waits for a descriptor as `is_readable` does; may raise what ends the waiting.
+    """
+    if request.token_file is not None:
+        return read_file(request.token_file, wait)
+    if request.token_stdin or request.command == "verify":
+        return read_line(0, wait=wait)
+    return TokenLine(b"")
+
+
+def read_line(descriptor: int, seconds: float = READ_SECONDS, wait: Wait = is_readable) -> TokenLine:
     """Read up to the first newline, never to the end (host.md T2-T10).
 
     Raises:
@@ -43,7 +72,7 @@ def read_line(descriptor: int, seconds: float = READ_SECONDS) -> TokenLine:
     data = b""
     end = monotonic() + seconds
     while b"\n" not in data and len(data) <= MAX_BYTES + len(_BOM) + 1:
-        chunk = read_chunk(descriptor, max(0.0, end - monotonic()))
+        chunk = read_chunk(descriptor, max(0.0, end - monotonic()), wait)
         if chunk is None:
             raise AuthFailed("no token arrived in time", "token_missing")
         if not chunk:
@@ -53,17 +82,15 @@ def read_line(descriptor: int, seconds: float = READ_SECONDS) -> TokenLine:
     return TokenLine(line.removeprefix(_BOM).removesuffix(b"\r"), rest)
 
 
-def read_chunk(descriptor: int, seconds: float | None = None) -> bytes | None:
+def read_chunk(descriptor: int, seconds: float | None = None, wait: Wait = is_readable) -> bytes | None:
     """Return the next bytes, also of a pipe that does not block; none at the end, or None after `seconds`."""
-    from select import select
-
     try:
-        return os.read(descriptor, 65536) if select([descriptor], [], [], seconds)[0] else None
+        return os.read(descriptor, 65536) if wait(descriptor, seconds) else None
     except OSError:
         return b""  # only for writing, a folder, …: the same as nothing sent
 
 
-def read_file(path: str) -> TokenLine:
+def read_file(path: str, wait: Wait = is_readable) -> TokenLine:
     """Read the first line of a token file, for people; nothing else of it.
 
     Raises:
@@ -74,7 +101,7 @@ def read_file(path: str) -> TokenLine:
     except (OSError, ValueError):
         raise AuthFailed("the file given with --token-file cannot be read", "token_missing") from None
     try:
-        token = read_line(descriptor).token
+        token = read_line(descriptor, wait=wait).token
     finally:
         os.close(descriptor)
     if not token:

@@ -56,6 +56,11 @@ class Deadline:
             raise ExecutionError("the call took too long and was stopped; ask for less or raise --timeout", "timeout")
 
 
+def close(opened: Connection | State) -> None:
+    """Let go of a connection by closing it, as every call does whose process ends with it."""
+    opened.close()
+
+
 class Context:
     """What one call may know and use.
 
@@ -72,6 +77,7 @@ class Context:
     __slots__ = (
         "_connect",
         "_connections",
+        "_let_go",
         "_open_state",
         "_state",
         "client",
@@ -92,6 +98,7 @@ class Context:
         deadline: Deadline,
         open_state: Callable[[], State],
         connect: Callable[[Any, str, Deadline], Connection] | None = None,
+        let_go: Callable[[Connection], object] = close,
     ) -> None:
         self.client = client
         self.settings = settings
@@ -102,6 +109,7 @@ class Context:
         self._open_state = open_state
         self._state: State | None = None
         self._connect = connect
+        self._let_go = let_go
         self._connections: dict[str, Connection] = {}
 
     @property
@@ -112,7 +120,7 @@ class Context:
         return self._state
 
     def connection(self, name: str = "") -> Any:  # noqa: ANN401 - each family has a connection type of its own
-        """Return this call's connection called `name`, opened at the first request and closed by the core."""
+        """Return this call's connection called `name`; the core opens it at the first request, and lets it go."""
         if name not in self._connections:
             if self._connect is None:
                 raise TypeError("this family declares no connect")
@@ -124,13 +132,17 @@ class Context:
         self.touches.update(what)
 
     def close(self) -> None:
-        """Close every connection and the store, if the call opened them; the core calls it once.
+        """Let every connection go and close the store, if the call opened them; the core calls it once.
 
         What cannot be closed is noted in the log: the call's outcome, good or bad, stands already.
         """
-        opened = [*self._connections.values(), *([] if self._state is None else [self._state])]
-        for one in opened:
-            try:
-                one.close()
-            except Exception as error:  # noqa: BLE001 - a driver may raise anything
+        for connection in self._connections.values():
+            self._try(self._let_go, connection)
+        if self._state is not None:
+            self._try(close, self._state)
+
+    def _try(self, end: Callable[[Any], object], opened: Connection | State) -> None:
+        try:
+            end(opened)
+        except Exception as error:  # noqa: BLE001 - a driver may raise anything
                 self.logger.warn(f"closing failed: {type(error).__name__}")  # noqa: G004, G010 - not `logging`

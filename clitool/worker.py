@@ -27,14 +27,25 @@ def run(work: Callable[[Channel], object], channel: Channel, life: int, let_go: 
         let_go: releases what the fork copied and is the supervisor's alone.
     """
     try:
-        os.setsid()
-        let_go()
-        _die_with_parent(life, channel.remaining())
-        _leave_no_core()
-        _silence()
+        become_worker(life, channel.remaining(), let_go)
         work(channel)
     finally:
         os._exit(0)  # whatever happened has been answered, or its absence says it
+
+
+def become_worker(life: int, seconds: float | None, let_go: Callable[[], object]) -> None:
+    """Make this process, just forked, one whose output is nobody's and which ends with its parent.
+
+    Args:
+        life: as in `run`.
+        seconds: after which it ends in any case, where the kernel does not watch `life`; None if it has no such end.
+        let_go: as in `run`.
+    """
+    os.setsid()
+    let_go()
+    _die_with_parent(life, seconds)
+    _leave_no_core()
+    _silence()
 
 
 def _leave_no_core() -> None:
@@ -51,7 +62,7 @@ def _silence() -> None:
     os.close(null)
 
 
-def _die_with_parent(life: int, seconds: float) -> None:
+def _die_with_parent(life: int, seconds: float | None) -> None:
     """Have this process group killed when the parent is gone, which closes the other end of `life`."""
     try:
         _have_the_kernel_watch(life)
@@ -72,13 +83,14 @@ def _have_the_kernel_watch(life: int) -> None:
         os._exit(1)
 
 
-def _watch(life: int, seconds: float) -> None:
+def _watch(life: int, seconds: float | None) -> None:
     """Do it with a thread, and with an alarm."""
     from threading import Thread
 
-    # C code that holds the interpreter's lock stops the thread, but not the alarm, which by default ends the process.
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, seconds + _ALARM_SECONDS)
+    if seconds is not None:
+        # C code that holds the interpreter's lock stops the thread, but not the alarm, which ends the process by default.
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_REAL, seconds + _ALARM_SECONDS)
 
     def wait() -> None:
         os.read(life, 1)
