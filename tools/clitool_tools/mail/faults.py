@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-
 from clitool.errors import ExecutionError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Iterator
 
     from clitool_tools.mail.endpoint import Endpoint
 
 
-@contextmanager
-def explained(endpoint: Endpoint, doing: str) -> Iterator[None]:
-    """Turn an OSError into the `ExecutionError` for the caller.
+def explained(endpoint: Endpoint, doing: str) -> _Explained:
+    """Turn an OSError inside a ``with`` block into the `ExecutionError` for the caller.
 
     Args:
         endpoint: the server.
         doing: ``connect``, ``encrypt``, ``greeting`` (waiting for its first line) or ``talk``.
     """
-    try:
-        yield
-    except OSError as error:
-        raise trouble(error, endpoint, doing) from error
+    return _Explained(endpoint, doing)
+
+
+class _Explained:
+    __slots__ = ("_doing", "_endpoint")
+
+    def __init__(self, endpoint: Endpoint, doing: str) -> None:
+        self._endpoint = endpoint
+        self._doing = doing
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, OSError):
+            raise trouble(error, self._endpoint, self._doing) from error
 
 
 def trouble(error: OSError | EOFError, endpoint: Endpoint, doing: str) -> ExecutionError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from clitool.errors import InvalidParams, ScopeDenied, SettingsError
-from clitool_tools.mail.address import parse, parse_domain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,12 +93,16 @@ class Recipients:
             raise SettingsError(_KEY, f"{error}; write {_FORMS}") from error
 
     def _add_domain(self, domain: str, pattern: str) -> None:
+        from clitool_tools.mail.address import parse_domain
+
         if domain.startswith("*."):
             self._parents.add("." + parse_domain(domain[2:], pattern))
         else:
             self._domains.add(parse_domain(domain, pattern))
 
     def _add_address(self, pattern: str) -> None:
+        from clitool_tools.mail.address import parse
+
         address = parse(pattern)
         if address.name or pattern.startswith("<"):
             raise SettingsError(_KEY, f"{pattern!r} has more than an address; write {_FORMS}")

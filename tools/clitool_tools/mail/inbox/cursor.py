@@ -47,6 +47,6 @@ def _number(text: str) -> int:
 
 
 def _digest(question: Sequence[object], uidvalidity: int, uid: int) -> str:
-    from hashlib import sha256
+    from clitool.lean import sha256
 
     return sha256(repr((*question, uidvalidity, uid)).encode()).hexdigest()[:16]
