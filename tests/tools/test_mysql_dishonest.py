@@ -93,7 +93,7 @@ def test_the_login_of_mysql_8_works_where_it_is_encrypted(
             talk.hear()
             talk.say(OK)
             talk.hear()
-            talk.rows(("8.0.39", "0", PINNED, "1", "7", "9", *["utf8mb4"] * 3, "+00:00", "1"))
+            talk.rows(("8.0.39", "0", PINNED, "1", "7", "9", *["utf8mb4"] * 3, "+00:00", "1", "1"))
 
     server = fake_mysql(behave)
     session = towards(server.port, ssl_mode="VERIFY_IDENTITY", ssl_ca=str(authority.path))
@@ -155,7 +155,7 @@ PROPER: list[Callable[[Conversation], None]] = [
     lambda talk: talk.greet(),
     lambda talk: talk.say(OK),
     lambda talk: talk.say(OK),
-    lambda talk: talk.rows(("10.11.19-MariaDB", "0", PINNED, "1", "7", "99", *["utf8mb4"] * 3, "+00:00", "1")),
+    lambda talk: talk.rows(("10.11.19-MariaDB", "0", PINNED, "1", "7", "99", *["utf8mb4"] * 3, "+00:00", "1", "1")),
     lambda talk: talk.say(b"\0\0\0\x03\0\0\0"),
     lambda talk: talk.rows(("1",), ("2",)),
 ]

@@ -180,7 +180,7 @@ def answers(talk: Conversation, reads_only: str, modes: str, charset: str = "utf
     while query := talk.hear():
         if query[1:].startswith(b"SELECT @@version"):
             talk.rows(
-                ("10.11.19-MariaDB", "0", modes, reads_only, "7", "999", charset, "utf8mb4", "utf8mb4", "+00:00", "1")
+                ("10.11.19-MariaDB", "0", modes, reads_only, "7", "999", charset, *["utf8mb4"] * 2, "+00:00", "1", "1")
             )
         else:
             talk.say(OK)

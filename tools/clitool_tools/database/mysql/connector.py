@@ -118,6 +118,13 @@ class ConnectorWire:
         except Exception as error:
             raise translated(error, "lost") from error
 
+    def log_in(self) -> None:
+        """Log in again on the same connection."""
+        try:
+            self._handle.log_in()
+        except Exception as error:
+            raise translated(error, "lost") from error
+
     def abort(self) -> None:
         """Close the socket."""
         self._handle.shutdown()
@@ -157,6 +164,13 @@ class _Handle(MySQLConnection):
         if self._address.ssl_mode not in ("DISABLED", "PREFERRED") and not self._client_flags & ClientFlag.SSL:
             raise DriverError("tls", text="none")
         self.stage = "login"
+
+    def log_in(self) -> None:
+        """Log in again on the same connection."""
+        secret = self._address.password.reveal()
+        self.link.password = secret.encode()
+        self.cmd_change_user(self._address.user, secret, self._address.database)
+        self.link.password = b""
 
     def _post_connection(self) -> None:
         """Do nothing: the session says itself how it wants the connection, in one statement, and looks."""

@@ -1,4 +1,4 @@
-"""A MySQL or MariaDB database for one call: the engine's methods, each handed to the module that does it."""
+"""A MySQL or MariaDB database: the engine's methods, each handed to the module that does it."""
 
 from __future__ import annotations
 
@@ -30,6 +30,15 @@ class Database:
         self.connection = connection
         self.deadline = deadline
         self.session = Session(connection, deadline)
+
+    def park(self) -> bool:
+        """End a call, so that nothing of it remains; return whether another call can have the connection."""
+        return self.session.park()
+
+    def resume(self, deadline: Deadline) -> bool:
+        """Begin another call; return whether the connection is as a new one would be."""
+        self.deadline = deadline
+        return self.session.resume(deadline)
 
     def close(self) -> None:
         """Take back what is open, and hang up."""

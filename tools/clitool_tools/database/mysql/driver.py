@@ -39,6 +39,9 @@ if TYPE_CHECKING:
             The rows of the last reply must have been read. Raises `DriverError`; the connection is of no more use then.
             """
 
+        def log_in(self) -> None:
+            """Log in again, so that the password, the account and its rights count as they are now; else as `reset`."""
+
         def abort(self) -> None:
             """Close the socket at once, whatever is still to come."""
 

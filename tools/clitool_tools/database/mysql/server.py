@@ -51,10 +51,13 @@ class Server:
         reads_only: whether the session's transactions can change nothing.
         id: the number by which another connection can kill this one.
         max_packet: bytes that a statement must not reach.
+        greets: whether it runs something of its owner's in each new session (``init_connect``), and in none that is
+            only reset.
         tls: the version of TLS in use, or empty.
     """
 
     __slots__ = (
+        "greets",
         "id",
         "kind",
         "lower_case_table_names",
@@ -75,6 +78,7 @@ class Server:
         self.reads_only = _text(row[3]) == "1"
         self.id = int(_text(row[4]))
         self.max_packet = int(_text(row[5]))
+        self.greets = _text(row[11]) != "1"
         self.tls = tls
 
 
@@ -118,7 +122,7 @@ def look(text: str) -> str:
         f"SELECT @@version, @@lower_case_table_names, @@session.sql_mode, @@session.{_prefix(text)}_read_only,"
         " CONNECTION_ID(), @@session.max_allowed_packet, @@session.character_set_client,"
         " @@session.character_set_connection, @@session.character_set_results,"
-        " @@session.time_zone, @@session.autocommit"
+        " @@session.time_zone, @@session.autocommit, @@init_connect = ''"
     )
 
 

@@ -1,4 +1,4 @@
-"""One connection to the server for one call: opened at the first use, bounded in time, closed in any event."""
+"""One connection to the server: opened at the first use, bounded in time by its call, closed in any event."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from clitool_tools.database.mysql.server import look, pin, seen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from clitool.tool import Deadline
     from clitool_tools.database.mysql.driver import Field, Reply, Row, Wire
@@ -26,6 +26,7 @@ _SHARE = 0.5  # of what is left of the call, which is the most that the margin m
 _GRACE = 0.2  # seconds that the client waits longer than the server, which can stop without losing the connection
 _GLANCE = 0.005  # seconds to see whether an answer is complete
 _FAREWELL = 0.5  # seconds for what is done for the server's sake when the call is over
+_PATIENCE = 1.0  # seconds for a server that kept silent since the last call; it may have forgotten us
 
 
 class Result:
@@ -71,7 +72,7 @@ class Result:
 
 
 class Session:
-    """The connection of one call.
+    """The connection of a call, and of the next one if that takes it over.
 
     Args:
         connection: the settings; its address is an `Address`.
@@ -168,6 +169,36 @@ class Session:
         except DriverError as error:
             self._drop(kill=error.kind == "slow")
 
+    def park(self) -> bool:
+        """End a call, so that nothing of it remains; return whether another call can have the connection."""
+        if self._result is not None:
+            self._result.close()
+        self._mode = ""
+        return self._wire is not None and self._did(self._wire.reset, _FAREWELL)
+
+    def resume(self, deadline: Deadline) -> bool:
+        """Begin another call with another login on the connection; return whether it is as a new one would be."""
+        self._deadline = deadline
+        wire = self._wire
+        if wire is None:
+            return False
+        try:
+            seconds = self.seconds
+            if self._did(wire.log_in, min(_PATIENCE, seconds / 2)):
+                self._pin(wire, seconds, reads_only=True)
+        except ClitoolError:
+            self._drop()
+        return self._wire is not None and not self.server.greets
+
+    def _did(self, step: Callable[[], None], seconds: float) -> bool:
+        """Return whether the server did something for us in time; else hang up."""
+        self._clock.wind(seconds)
+        try:
+            step()
+        except DriverError:
+            self._drop()
+        return self._wire is not None
+
     def close(self) -> None:
         """Take back what was not committed, and hang up; without waiting for a server that is gone."""
         self._end()
@@ -197,8 +228,7 @@ class Session:
             raise unreachable(error, in_plain=in_plain) from None
         self._wire = wire
         try:
-            self._send(wire, pin(wire.version, seconds, reads_only=reads_only))
-            self._look(wire)
+            self._pin(wire, seconds, reads_only=reads_only)
         except BaseException as error:
             self._drop()
             if isinstance(error, InvalidParams):  # nothing of it was the caller's
@@ -206,6 +236,10 @@ class Session:
                     "the server lacks what this program needs: it must be MariaDB 10 or MySQL 8, or later", "database"
                 ) from None
             raise
+
+    def _pin(self, wire: Wire, seconds: float, *, reads_only: bool) -> None:
+        self._send(wire, pin(wire.version, seconds, reads_only=reads_only))
+        self._look(wire)
 
     def _look(self, wire: Wire) -> None:
         """Ask the server what it and the session are; raises if the session is not as it must be."""
