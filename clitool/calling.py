@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from clitool.arguments import Request
     from clitool.channel import Channel
     from clitool.clients import Clients
+    from clitool.pipeline import Connections
     from clitool.tokens import TokenLine
 
 DOOR = "call"
@@ -31,11 +32,23 @@ _NOT_FORWARDED = (  # the only text that the owner of such a host will see
 )
 
 
-def work(request: Request, environment: Mapping[str, str], channel: Channel) -> tuple[Sequence[bytes], int]:
-    """Return the tool's result, or the first refusal on the way to it."""
+def work(
+    request: Request,
+    environment: Mapping[str, str],
+    channel: Channel,
+    connections: Connections = pipeline.closed_with_the_call,
+) -> tuple[Sequence[bytes], int]:
+    """Return the tool's result, or the first refusal on the way to it.
+
+    Args:
+        request: the command line.
+        environment: the caller's.
+        channel: to whoever waits for the answer.
+        connections: see `pipeline.Surroundings`.
+    """
     journal = Journal(request.tool, environment)
     try:
-        result = _result(request, environment, channel, journal)
+        result = _result(request, environment, channel, journal, connections)
         data = answer.encode({"ok": True, "result": result}, pretty=request.pretty)
     except BaseException as error:  # noqa: BLE001 - this door's one way out: whatever happens becomes a document
         explain(channel, error, verbose=request.verbose)
@@ -45,7 +58,13 @@ def work(request: Request, environment: Mapping[str, str], channel: Channel) -> 
     return [data], 0
 
 
-def _result(request: Request, environment: Mapping[str, str], channel: Channel, journal: Journal) -> Any:  # noqa: ANN401
+def _result(
+    request: Request,
+    environment: Mapping[str, str],
+    channel: Channel,
+    journal: Journal,
+    connections: Connections,
+) -> Any:  # noqa: ANN401 - any JSON value
     try:
         line = _token_line(request)
     except AuthFailed:
@@ -59,7 +78,7 @@ def _result(request: Request, environment: Mapping[str, str], channel: Channel, 
     channel.about(journal.facts())
     catalog = Catalog()
     disable(catalog, clients)
-    around = pipeline.Surroundings(clients, catalog, environment, _deadline(request, channel), journal)
+    around = pipeline.Surroundings(clients, catalog, environment, _deadline(request, channel), journal, connections)
     try:
         return pipeline.call(caller, request.tool, lambda: _params(request, line), around)
     finally:

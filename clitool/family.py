@@ -12,7 +12,18 @@ if TYPE_CHECKING:
     from clitool.tool import Deadline, Tool
 
     class Connection(Protocol):
-        """What `connect` returns; the core owns its life."""
+        """What `connect` returns; the core owns its life.
+
+        It may have two more methods. With both of them, a process that makes one call of a client after the other can
+        keep the connection in between; without them, or where a process makes one call, it is closed at the end of its
+        call.
+
+        `park() -> bool`, at the end of a call, also of one that failed: roll back, release locks, forget whatever the
+        call left, so that no later call finds it; False if that is not sure, and then the connection is closed.
+
+        `resume(deadline) -> bool`, at the beginning of a later call: it is alive, and under this deadline from now on;
+        False if not, and then a new one is opened.
+        """
 
         def close(self) -> None:
             """Release it; called once, also after errors."""

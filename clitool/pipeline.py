@@ -12,7 +12,7 @@ from clitool.errors import AuthFailed, ExecutionError, ScopeDenied
 from clitool.places import state_directory
 from clitool.scopes import grants
 from clitool.settings import load
-from clitool.tool import Context
+from clitool.tool import Context, close
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,10 +21,14 @@ if TYPE_CHECKING:
 
     from clitool.catalog import Catalog
     from clitool.clients import Client, Clients
-    from clitool.family import Family
+    from clitool.family import Connection, Family
     from clitool.journal import Journal
+    from clitool.settings import Settings
     from clitool.state import State
     from clitool.tool import Deadline, Tool
+
+    Ways = tuple[Callable[[Any, str, Deadline], Connection] | None, Callable[[Connection], object]]
+    Connections = Callable[[str, Family, Settings], Ways]
 
 
 class Caller:
@@ -38,19 +42,39 @@ class Caller:
         self.door = door
 
 
-class Surroundings:
-    """What a door brings along for a call: the clients, the tools, the environment, the deadline and the journal."""
+def closed_with_the_call(_client: str, family: Family, _settings: Settings) -> Ways:
+    """Return how a call opens its connections and lets them go where none outlives its call."""
+    return family.connect, close
 
-    __slots__ = ("catalog", "clients", "deadline", "environment", "journal")
+
+class Surroundings:
+    """What a door brings along for a call.
+
+    Attributes:
+        clients, catalog: who may call, and what.
+        environment: where references in settings are looked up.
+        deadline: when the call must be over.
+        journal: what the call leaves behind.
+        connections: says how the call opens the connections of a client and a family, and lets them go.
+    """
+
+    __slots__ = ("catalog", "clients", "connections", "deadline", "environment", "journal")
 
     def __init__(
-        self, clients: Clients, catalog: Catalog, environment: Mapping[str, str], deadline: Deadline, journal: Journal
+        self,
+        clients: Clients,
+        catalog: Catalog,
+        environment: Mapping[str, str],
+        deadline: Deadline,
+        journal: Journal,
+        connections: Connections = closed_with_the_call,
     ) -> None:
         self.clients = clients
         self.catalog = catalog
         self.environment = environment
         self.deadline = deadline
         self.journal = journal
+        self.connections = connections
 
 
 def call(caller: Caller, name: str, read_params: Callable[[], Mapping[str, Any]], around: Surroundings) -> Any:  # noqa: ANN401
@@ -130,14 +154,17 @@ def make_context(caller: Caller, family: Family, around: Surroundings) -> Contex
     client = caller.client
     state_folder = state_directory(around.clients, around.environment)
     protected = [folder for folder in (around.journal.log.directory, state_folder) if folder]
+    settings = load(around.clients, client, family, around.environment, protected)
+    connect, let_go = around.connections(client.name, family, settings)
     return Context(
         client=client.name,
-        settings=load(around.clients, client, family, around.environment, protected),
+        settings=settings.value,
         reference=around.journal.reference,
         logger=around.journal.logger(family.name),
         deadline=around.deadline,
         open_state=lambda: _open_state(state_folder, client.name, family.name),
-        connect=family.connect,
+        connect=connect,
+        let_go=let_go,
     )
 
 

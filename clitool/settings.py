@@ -8,6 +8,7 @@ from clitool.clients_file import ClientsFileError
 from clitool.errors import ClitoolError, ScopeDenied, SettingsError
 from clitool.family import Origin, Secret
 from clitool.references import resolve
+from clitool.lean import dumps, sha256
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,9 +30,27 @@ class SettingsUnusable(ClientsFileError):
 
 
 def load(
+class Settings:
+    """One client's settings for one family.
+
+    Attributes:
+        value: what the family's tools see as `context.settings`.
+    """
+
+    __slots__ = ("_resolved", "value")
+
+    def __init__(self, value: Any, resolved: tuple[str, Any]) -> None:  # noqa: ANN401 - each family has a type of its own
+        self.value = value
+        self._resolved = resolved
+
+    def digest(self) -> bytes:
+        """Return what is the same only for settings that are the same after every reference was resolved."""
+        return sha256(dumps(self._resolved).encode()).digest()
+
+
     clients: Clients, client: Client, family: Family, environment: Mapping[str, str], protected: Iterable[str]
-) -> Any:  # noqa: ANN401 - each family has a type of its own
-    """Return what the tools of `family` see as `context.settings` for `client`.
+) -> Settings:
+    """Return the settings that `client` has for `family`.
 
     Args:
         clients: the whole file; names the lines of problems.
@@ -65,12 +84,12 @@ class _Problems(Exception):
         self.problems = problems
 
 
-def _parse(raw: Any, family: Family, environment: Mapping[str, str], origin: Origin) -> Any:  # noqa: ANN401
+def _parse(raw: Any, family: Family, environment: Mapping[str, str], origin: Origin) -> Settings:  # noqa: ANN401
     try:
         value = resolve(raw, environment, origin.folder)
         _check(value, family.settings_schema)
         secret = _hide(value, family.settings_schema)
-        return secret if family.parse is None else family.parse(secret, origin)
+        return Settings(secret if family.parse is None else family.parse(secret, origin), (origin.folder, value))
     except SettingsError as error:
         raise _Problems([(_path(error.key), str(error))]) from None
     except (ClitoolError, _Problems):

@@ -145,4 +145,4 @@ class Context:
         try:
             end(opened)
         except Exception as error:  # noqa: BLE001 - a driver may raise anything
-                self.logger.warn(f"closing failed: {type(error).__name__}")  # noqa: G004, G010 - not `logging`
+            self.logger.warn(f"closing failed: {type(error).__name__}")  # noqa: G004, G010 - not `logging`

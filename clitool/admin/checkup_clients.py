@@ -152,7 +152,7 @@ class _Settings:
     def _check_family(self, family: Family, *, connect: bool) -> None:
         refused = f"client {self._client.name!r}: {family.name} is not usable: "
         try:
-            settings = load(self._clients, self._client, family, self._environment, self._protected)
+            settings = load(self._clients, self._client, family, self._environment, self._protected).value
         except SettingsUnusable as error:
             for problem in error.problems:
                 self._remarks.problem(problem, refused)

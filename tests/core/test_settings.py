@@ -41,7 +41,7 @@ def settings(raw: Any, environment_: dict[str, str] | None = None, *, parse_: An
     document = {"clients": {"anna": client("thing:use", tools=tools)}}
     clients = parse(json.dumps(document, indent=1).encode(), "/etc/clitool/clients.yaml")
     family = Family(name="thing", tools=[], settings_schema=SCHEMA, settings_required=required, parse=parse_)
-    return load(clients, clients.by_name["anna"], family, environment_ or {}, ["/var/log"])
+    return load(clients, clients.by_name["anna"], family, environment_ or {}, ["/var/log"]).value
 
 
 def test_settings_are_resolved_and_secrets_wrapped() -> None:
@@ -68,7 +68,7 @@ def test_a_family_that_needs_none_has_its_defaults_checked() -> None:
     family = Family(name="thing", tools=[])
     clients = parse(json.dumps({"clients": {"anna": client("thing:use")}}).encode(), "/c.yaml")
 
-    assert load(clients, clients.by_name["anna"], family, {}, []) == {}
+    assert load(clients, clients.by_name["anna"], family, {}, []).value == {}
 
 
 BAD = [
