@@ -29,6 +29,8 @@ app = typer.Typer(
 )
 token = typer.Typer(rich_markup_mode=None, help=help_texts.OF_TOKENS)
 app.add_typer(token, name="token")
+resident = typer.Typer(rich_markup_mode=None, help=help_texts.OF_RESIDENT)
+app.add_typer(resident, name="resident")
 
 _Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 _TokenStdin = Annotated[bool, typer.Option("--token-stdin", help="The token is the first line of standard input.")]
@@ -127,7 +129,7 @@ def options(  # noqa: PLR0913, PLR0917 - the options that there are
     if timeout is not None and not 0 < timeout <= MAX_TIMEOUT:
         context.fail(f"--timeout takes seconds, more than 0 and at most {MAX_TIMEOUT:g}")
     if context.invoked_subcommand is None:
-        context.fail("name a command: list, verify, call, init, check, explain, schema or token")
+        context.fail("name a command: list, verify, call, init, check, explain, schema, token or resident")
     return 0
 
 
@@ -262,6 +264,36 @@ def token_revoke(
     """Remove a token."""
     session: _Session = context.obj
     return session.door().here(lambda: answers.revoke(session.request, os.environ, client, token_id))
+
+
+@resident.command("start", help=help_texts.START_RESIDENT)
+def resident_start(
+    context: typer.Context,
+    foreground: Annotated[bool, typer.Option("--foreground", help="Do not return; for service managers.")] = False,
+) -> int:
+    """Start the resident worker."""
+    from clitool.admin import residence
+
+    session: _Session = context.obj
+    return session.door().here(lambda: (residence.run if foreground else residence.start)(os.environ))
+
+
+@resident.command("stop", help=help_texts.STOP_RESIDENT)
+def resident_stop(context: typer.Context) -> int:
+    """End the resident worker."""
+    from clitool.admin import residence
+
+    session: _Session = context.obj
+    return session.door().here(lambda: residence.stop(os.environ))
+
+
+@resident.command("status", help=help_texts.STATUS_OF_RESIDENT)
+def resident_status(context: typer.Context) -> int:
+    """Describe the resident worker."""
+    from clitool.admin import residence
+
+    session: _Session = context.obj
+    return session.door().here(lambda: residence.status(os.environ))
 
 
 def _hand_over(context: typer.Context) -> int:

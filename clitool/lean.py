@@ -8,6 +8,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal
+    import socket
     import sqlite3
     from collections.abc import Callable
     from hashlib import sha256
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     Pairs = Callable[[list[tuple[str, Any]]], Any]
 
-    __all__ = ["compare_digest", "dumps", "loads", "sha256", "signal", "sqlite3"]
+    __all__ = ["compare_digest", "dumps", "loads", "sha256", "signal", "socket", "sqlite3"]
 else:
     try:
         import _signal as signal
@@ -37,14 +38,20 @@ else:
             from hashlib import sha256
 
     def __getattr__(name: str) -> Any:  # noqa: ANN401 - a module
-        """Import SQLite's driver for whoever asks: without `datetime`, which its package has for converters."""
-        if name != "sqlite3":
+        """Import for whoever asks: sockets, and SQLite's driver without `datetime`, which only its converters need."""
+        if name == "sqlite3":
+            try:
+                import _sqlite3 as module
+            except ImportError:
+                import sqlite3 as module
+        elif name == "socket":
+            try:
+                import _socket as module
+            except ImportError:
+                import socket as module
+        else:
             raise AttributeError(name)
-        try:
-            import _sqlite3 as driver
-        except ImportError:
-            import sqlite3 as driver
-        return driver
+        return module
 
 
 _BLANKS = " \t\n\r"  # JSON's

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from time import monotonic
 
 from clitool import answer
-from clitool.errors import ClitoolError, one_line, report
+from clitool.errors import ClitoolError, ExecutionError, one_line, report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,10 +24,8 @@ MAX_NOTE = 4000  # bytes: a pipe that takes anything takes 4096
 
 def run(request: Request, environment: Mapping[str, str]) -> int:
     """Answer one request on standard output and return the exit status."""
-    from clitool.supervisor import supervise
-
     started = monotonic()
-    ending = supervise(lambda channel: _answer(request, environment, channel), request.timeout, note)
+    ending = _ending(request, environment, started + request.timeout)
     document = ending.document or _without_answer(request, ending, monotonic() - started)
     return ending.status if answer.write(STDOUT, document) else 1
 
@@ -52,9 +51,41 @@ def error_document(request: Request, error: BaseException, reference: str = "") 
     return answer.encode({**first, **report(error, reference)}, pretty=request.pretty)
 
 
-def _answer(request: Request, environment: Mapping[str, str], channel: Channel) -> None:
+def resident_socket(environment: Mapping[str, str]) -> str:
+    """Return where the socket of this user's resident worker lies, if he has started one."""
+    runtime, user = environment.get("XDG_RUNTIME_DIR", ""), os.geteuid()
+    if not runtime.startswith("/"):
+        runtime = f"/run/user/{user}"  # what that variable says on a system that has it
+        if not os.path.isdir(runtime):
+            return f"/tmp/clitool-{user}/resident.sock"  # noqa: S108 - whoever connects looks at whose the folder is
+    return f"{runtime}/clitool/resident.sock"
+
+
+def _ending(request: Request, environment: Mapping[str, str], end: float) -> Ending:
+    from clitool.supervisor import Ending, Signals, Watch, supervise
+
+    def work(channel: Channel) -> None:
+        respond(_work(request.command), request, environment, channel)
+
+    path = resident_socket(environment) if request.command == "call" else ""
+    if not (path and os.path.lexists(path)):
+        return supervise(work, end - monotonic(), note)
+    from clitool.stub import hand_over
+
+    signals = Signals()
     try:
-        data, status = _work(request.command)(request, environment, channel)
+        handed = hand_over(request, environment, path, Watch(signals, end), note)
+        return handed or supervise(work, end - monotonic(), note, signals)
+    except ExecutionError as error:
+        return Ending(error)
+    finally:
+        signals.release()
+
+
+def respond(work: Work, request: Request, environment: Mapping[str, str], channel: Channel) -> None:
+    """Do the work of a command in the process that was made for it, and hand the answer over."""
+    try:
+        data, status = work(request, environment, channel)
     except BaseException as error:  # noqa: BLE001 - the door's one way out: whatever happens becomes a document
         from clitool.access import explain
 

@@ -88,7 +88,7 @@ def _watch(life: int, seconds: float | None) -> None:
     from threading import Thread
 
     if seconds is not None:
-        # C code that holds the interpreter's lock stops the thread, but not the alarm, which ends the process by default.
+        # C code that holds the interpreter's lock stops the thread, but not the alarm, which by default is the end.
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_REAL, seconds + _ALARM_SECONDS)
 

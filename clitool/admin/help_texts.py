@@ -145,3 +145,34 @@ Examples:
 and as the first line of clients.yaml:
   # yaml-language-server: $schema=clients.schema.json
 """
+
+OF_RESIDENT = """\
+Start, stop and describe a worker that stays.
+
+Where it runs, 'call' of the same user gets its answer from a process that is
+warm already and keeps its connections to servers. The answers are the same.
+Nothing starts it by itself.
+"""
+
+START_RESIDENT = """\
+Start the resident worker; return when it answers calls.
+
+Its socket lies where only its user gets at it, below $XDG_RUNTIME_DIR.
+
+\b
+Examples:
+  clitool resident start
+  clitool resident start --foreground     for service managers
+"""
+
+STOP_RESIDENT = """\
+End the resident worker; let the calls finish that are under way.
+
+Exit status 1 if none runs.
+"""
+
+STATUS_OF_RESIDENT = """\
+Describe the resident worker: process, socket, version, calls, workers.
+
+Exit status 1 if none runs.
+"""

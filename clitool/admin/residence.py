@@ -1,0 +1,127 @@
+"""`clitool resident`: starts, ends and describes the resident worker of this user."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from json import loads
+from time import monotonic, sleep
+
+from clitool.admin.door import DONE, REFUSED, Output
+from clitool.errors import ExecutionError
+from clitool.machine import resident_socket
+from clitool.resident import place
+from clitool.resident.daemon import command
+from clitool.resident.dispatcher import STOP_SECONDS
+from clitool.stub import STATUS, STOP, connect, header, is_private_folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, NoReturn
+
+    Environment = Mapping[str, str]
+
+_START_SECONDS = 20.0  # plugins that it imports may take their time
+_ANSWER_SECONDS = 5.0
+
+
+def start(environment: Environment) -> Output:
+    """Start it; returns when calls can be made."""
+    path = place.prepare(environment)
+    running = _ask(path)
+    if running is not None:
+        return Output(f"The resident worker runs already, as process {running['pid']}.\n", REFUSED)
+    process = _spawn(path)
+    until = monotonic() + _START_SECONDS
+    while monotonic() < until and process.poll() is None:
+        running = _ask(path)
+        if running is not None:
+            return Output(f"The resident worker runs now, as process {running['pid']}.\n")
+        sleep(0.01)
+    process.kill()
+    raise ExecutionError(f"the resident worker did not start: {_last_line(path)}", "io")
+
+
+def run(environment: Environment) -> NoReturn:
+    """Become it: this process goes on as the resident worker."""
+    os.execve(command()[0], command(), dict(environment))  # noqa: S606 - without a shell on purpose
+
+
+def stop(environment: Environment) -> Output:
+    """End it; returns when the calls that were under way have ended and nothing of it is left."""
+    path = resident_socket(environment)
+    connection = _connect(path)
+    if connection is None:
+        return Output(f"No resident worker runs; there would be a socket at {path}.\n", REFUSED)
+    with connection:
+        connection.settimeout(STOP_SECONDS + _ANSWER_SECONDS)
+        connection.sendall(header(STOP))
+        connection.recv(1)
+    return Output("The resident worker has ended.\n")
+
+
+def status(environment: Environment) -> Output:
+    """Describe it."""
+    path = resident_socket(environment)
+    running = _ask(path)
+    if running is None:
+        return Output(f"No resident worker runs; there would be a socket at {path}.\n", REFUSED)
+    declined = ", ".join(f"{count} {why}" for why, count in running["declined"].items())
+    lines = {
+        "process": running["pid"],
+        "socket": path,
+        "version": running["version"],
+        "calls": f"{running['calls']} made, {running['under_way']} under way",
+        "declined": declined,
+        "workers": running["workers"],
+    }
+    return Output("".join(f"{name:10}{value}\n" for name, value in lines.items()), DONE)
+
+
+def _spawn(path: str) -> subprocess.Popen[bytes]:
+    log = os.open(_log(path), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        return subprocess.Popen(  # noqa: S603 - this program itself
+            command(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log, start_new_session=True
+        )
+    finally:
+        os.close(log)
+
+
+def _log(path: str) -> str:
+    return os.path.join(os.path.dirname(path), "resident.log")
+
+
+def _last_line(path: str) -> str:
+    with open(_log(path), encoding="utf-8", errors="replace") as file:
+        lines = file.read().splitlines()
+    return lines[-1].removeprefix("clitool: ") if lines else "it ended without a word"
+
+
+def _connect(path: str) -> Any:  # noqa: ANN401 - a socket
+    if not is_private_folder(os.path.dirname(path)):
+        return None
+    try:
+        from socket import socket
+
+        return socket(fileno=connect(path).detach())
+    except OSError:
+        return None
+
+
+def _ask(path: str) -> dict[str, Any] | None:
+    """Return what the resident worker says about itself; None if there is none."""
+    connection = _connect(path)
+    if connection is None:
+        return None
+    with connection:
+        connection.settimeout(_ANSWER_SECONDS)
+        try:
+            connection.sendall(header(STATUS))
+            data = connection.makefile("rb").read()
+        except OSError as error:
+            raise ExecutionError(
+                f"the resident worker does not answer: {error.strerror or 'it is stuck'}", "io"
+            ) from None
+    return loads(data) if data else None

@@ -1,0 +1,84 @@
+"""The resident worker as a process: begins, serves, and begins anew when another version has been installed."""
+
+from __future__ import annotations
+
+import gc
+import os
+import socket
+import sys
+
+from clitool import __version__
+from clitool.errors import ExecutionError
+from clitool.machine import note
+from clitool.resident import place
+from clitool.resident.dispatcher import Dispatcher
+from clitool.resident.installed import Installed
+from clitool.resident.service import CallService
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+_HERE = "from clitool.resident.daemon import main; main()"
+
+
+def command(*words: str) -> list[str]:
+    """Return the command line of a resident worker, under the same interpreter and flags as this process."""
+    own = len(sys.orig_argv) - len(sys.argv)  # what stands before the script
+    flags = [flag for flag in sys.orig_argv[1:own] if flag.startswith("-") and flag not in ("-c", "-m", "-P")]
+    return [sys.executable, *flags, "-P", "-c", _HERE, *words]
+
+
+def main() -> NoReturn:
+    """Serve until the end is asked for, and end the process with an exit status.
+
+    The command line holds nothing, or the descriptors of the listener and of the lock that this process had before it
+    began anew.
+    """
+    status = 1
+    try:
+        listener, lock = _inherited() if sys.argv[1:] else _begin()
+        status = _serve(listener, lock)
+    except ExecutionError as error:
+        note(str(error).encode())
+    finally:
+        sys.stderr.flush()
+        os._exit(status)
+
+
+def _begin() -> tuple[socket.socket, int]:
+    path = place.prepare(os.environ)
+    lock = place.lock(path)
+    if lock is None:
+        raise ExecutionError(f"a resident worker runs already; its socket is {path}", "locked")
+    return place.listen(path), lock
+
+
+def _inherited() -> tuple[socket.socket, int]:
+    listener, lock = map(int, sys.argv[1:])
+    for descriptor in (listener, lock):
+        os.set_inheritable(descriptor, False)
+    return socket.socket(fileno=listener), lock
+
+
+def _serve(listener: socket.socket, lock: int) -> int:
+    installed = Installed(os.environ)
+    _preload()
+    os.umask(0o077)
+    os.chdir("/")
+    anew = Dispatcher(listener, installed, CallService, __version__).run()
+    if anew:
+        for descriptor in (listener.fileno(), lock):
+            os.set_inheritable(descriptor, True)
+        os.execv(sys.executable, command(str(listener.fileno()), str(lock)))  # noqa: S606 - without a shell on purpose
+    return 0
+
+
+def _preload() -> None:
+    """Import what calls need, so that no process of theirs has to; no driver, and nothing that a client's is."""
+    from clitool.catalog import Catalog
+
+    for family, _ in Catalog().tools():
+        del family
+    gc.collect()
+    gc.freeze()  # the processes share what is here now, as long as nobody writes to it

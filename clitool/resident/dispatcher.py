@@ -1,0 +1,172 @@
+"""The resident worker's one loop: takes connections in, gives each call to a warm process, and never waits for anybody.
+
+It makes no call itself, and sees no token, no setting and no parameter: they go from the stub to the process that makes
+the call.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import suppress
+from time import monotonic
+
+from clitool.lean import dumps
+from clitool.resident.loop import Loop
+from clitool.resident.peer import is_alike
+from clitool.resident.underway import CallsUnderWay
+from clitool.resident.visitor import Visitor
+from clitool.stub import CALL, STATUS, STOP
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable
+
+    from clitool.resident.installed import Installed
+    from clitool.warm_worker import Service
+
+STOP_SECONDS = 30.0  # for calls that are under way when the end is asked for
+_MAX_VISITORS = 256
+
+
+class Dispatcher:
+    """The loop and what it knows.
+
+    Args:
+        listener: where stubs connect; does not block.
+        installed: says whose calls may be made, and whether this program is still the one that is installed.
+        make: makes what a warm process does.
+        version: for `status`.
+    """
+
+    def __init__(
+        self, listener: socket.socket, installed: Installed, make: Callable[[], Service], version: str
+    ) -> None:
+        self._listener = listener
+        self._installed = installed
+        self._version = version
+        self._loop = Loop()
+        self._calls = CallsUnderWay(self._loop, make)
+        self._visitors: list[Visitor] = []
+        self._waiting: list[socket.socket] = []
+        self._stop_until: float | None = None
+        self._declined = {"of another version": 0, "from another world": 0, "all busy": 0}
+
+    def run(self) -> bool:
+        """Serve until the end is asked for; True if the program is to be started anew, with the same listener."""
+        signals = _signals()
+        self._loop.watch(signals, lambda: self._heed(os.read(signals, 512)))
+        self._loop.watch(self._listener.fileno(), self._take_in)
+        while not self._is_over():
+            self._loop.turn(self._tidy())
+        return self._stop_until is None
+
+    def stop(self) -> None:
+        """Take no more calls, and end when those under way have."""
+        if self._stop_until is None:
+            self._stop_until = monotonic() + STOP_SECONDS
+            self._loop.forget(self._listener.fileno())
+            os.unlink(self._listener.getsockname())
+            self._listener.close()
+
+    def _is_over(self) -> bool:
+        if self._stop_until is not None:
+            self._calls.close(now=self._stop_until <= monotonic())
+            return self._calls.is_over
+        if self._installed.has_changed() and not self._calls:
+            self._calls.close()
+            return self._calls.is_over
+        return False
+
+    def _tidy(self) -> float:
+        """Do what is due; return the seconds until more will be."""
+        now = monotonic()
+        for visitor in [visitor for visitor in self._visitors if visitor.until <= now]:
+            self._decline(visitor)
+        moments = [visitor.until - now for visitor in self._visitors]
+        moments.append(self._calls.tidy(stock=self._stop_until is None))
+        if self._stop_until is None:
+            moments.append(self._installed.look_again())
+        else:
+            moments.append(self._stop_until - now)
+        return min(moments)
+
+    def _heed(self, numbers: bytes) -> None:
+        if signal.SIGTERM in numbers or signal.SIGINT in numbers:
+            self.stop()
+
+    def _take_in(self) -> None:
+        try:
+            connection, _ = self._listener.accept()
+        except OSError:
+            return
+        connection.setblocking(False)
+        visitor = Visitor(connection)
+        if len(self._visitors) >= _MAX_VISITORS or not is_alike(connection):
+            self._declined["from another world"] += 1
+            connection.close()
+            return
+        self._visitors.append(visitor)
+        self._loop.watch(connection.fileno(), lambda: self._listen_to(visitor))
+        self._listen_to(visitor)  # what it wants is there already, as a rule
+
+    def _listen_to(self, visitor: Visitor) -> None:
+        try:
+            if not visitor.read():
+                return
+        except (EOFError, ValueError):
+            self._decline(visitor)
+            return
+        self._dismiss(visitor)
+        if visitor.kind == CALL:
+            self._begin(visitor)
+        elif visitor.kind == STATUS:
+            self._tell(visitor.connection)
+        elif visitor.kind == STOP:
+            self._waiting.append(visitor.connection)
+            self.stop()
+
+    def _begin(self, visitor: Visitor) -> None:
+        if visitor.mark != self._installed.mark:
+            self._installed.look()
+            self._declined["of another version"] += 1
+        elif self._stop_until is None and self._calls.begin(visitor):
+            return
+        else:
+            self._declined["all busy"] += 1
+        visitor.connection.close()
+
+    def _decline(self, visitor: Visitor) -> None:
+        self._dismiss(visitor)
+        visitor.connection.close()
+
+    def _dismiss(self, visitor: Visitor) -> None:
+        self._visitors.remove(visitor)
+        self._loop.forget(visitor.connection.fileno())
+
+    def _tell(self, connection: socket.socket) -> None:
+        status = {
+            "pid": os.getpid(),
+            "version": self._version,
+            "calls": self._calls.finished,
+            "under_way": len(self._calls),
+            "declined": self._declined,
+            "workers": self._calls.workers,
+        }
+        with suppress(OSError):
+            connection.send(dumps(status).encode())
+        connection.close()
+
+
+def _signals() -> int:
+    """Return a descriptor from which the numbers of signals can be read."""
+    reader, writer = os.pipe()
+    os.set_blocking(reader, False)
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
+        signal.signal(number, lambda _number, _frame: None)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD))
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    return reader

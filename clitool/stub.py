@@ -1,0 +1,206 @@
+"""The command's side of the resident worker: hands a call over and waits for its answer.
+
+A call is made by the resident worker or by this process, never by both: until the last byte of it has been sent,
+nothing of it can have been done, and whatever goes wrong before that only means that this process makes it itself.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from select import POLLOUT, poll
+from stat import S_ISDIR
+from time import monotonic
+
+from clitool.errors import AuthFailed
+from clitool.lean import sha256, socket
+from clitool.supervisor import Listener
+from clitool.tokens import TokenLine, read
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from clitool.arguments import Request
+    from clitool.supervisor import Ending, Watch
+
+MAGIC = b"clitool\1"  # its last byte is the number of the protocol
+CALL, STATUS, STOP = b"C", b"S", b"E"
+HEADER = len(MAGIC) + 1 + 32 + 32 + 8  # kind, fingerprint, key, end in nanoseconds of the monotonic clock
+ACCEPTED = b"\6"
+MAX_PAYLOAD = 16 * 1024 * 1024
+_ACCEPT_SECONDS = 1.0  # a resident worker that has not even looked by then is stuck
+_END_SECONDS = 0.2  # for the resident worker to end a call that is given up
+_LOCATING = ("CLITOOL_CLIENTS", "HOME", "XDG_CONFIG_HOME")  # say where the clients file is
+_LOADING = ("LD_LIBRARY_PATH", "LD_PRELOAD", "OPENSSL_CONF")  # act only when a process starts
+_FLAGS = ("optimize", "dev_mode", "utf8_mode", "int_max_str_digits")  # the same code acts otherwise under them
+
+
+def hand_over(
+    request: Request, environment: Mapping[str, str], path: str, watch: Watch, note: Callable[[bytes], object]
+) -> Ending | None:
+    """Return how the resident worker ended a call, or None if this process has to make it.
+
+    In that case `request.token_line` holds what was read of the token.
+
+    Args:
+        request: the call.
+        environment: the caller's.
+        path: where the socket lies.
+        watch: says when the call is over before its time.
+        note: gets each line meant for standard error.
+
+    Raises:
+        ExecutionError: the call was interrupted or took too long before it was handed over.
+    """
+    if not is_private_folder(os.path.dirname(path)):
+        return None
+    line = request.token_line = _token_line(request, watch)
+    if isinstance(line, AuthFailed) or not (line.token or request.empty_token_client):
+        return None
+    try:
+        connection = connect(path)
+    except OSError:
+        return None
+    try:
+        if not _is_taken(connection, request, environment, line, watch):
+            return None
+        return _wait(connection, watch, note)
+    finally:
+        connection.close()
+
+
+def is_private_folder(path: str) -> bool:
+    """Say whether `path` is a folder of this user's own that nobody else may enter."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return False
+    return S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077
+
+
+def connect(path: str) -> socket.socket:
+    """Return a connection to the resident worker of this user; raises OSError if there is none."""
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        connection.setblocking(False)
+        connection.connect(path)
+        if peer(connection) != os.geteuid():
+            raise PermissionError(path)
+    except OSError:
+        connection.close()
+        raise
+    return connection
+
+
+def peer(connection: socket.socket) -> int:
+    """Return the user at the other end of a connection; raises OSError if the system does not tell."""
+    if hasattr(socket, "SO_PEERCRED"):
+        credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)  # pid, uid, gid
+    else:  # macOS
+        credentials = connection.getsockopt(0, 1, 76)  # SOL_LOCAL, LOCAL_PEERCRED: version, uid, groups
+    return int.from_bytes(credentials[4:8], sys.byteorder)
+
+
+def header(kind: bytes, mark: bytes = bytes(32), key: bytes = bytes(32), end: float = 0.0) -> bytes:
+    """Return what a connection begins with.
+
+    Args:
+        kind: what is wanted.
+        mark: the `fingerprint` of who asks.
+        key: calls with different ones never meet in one process.
+        end: when the call must have been answered.
+    """
+    return MAGIC + kind + mark + key + round(end * 1e9).to_bytes(8, "big")
+
+
+def fingerprint(environment: Mapping[str, str]) -> bytes:
+    """Return what is the same for two processes only if the same code would act in them in the same way.
+
+    It changes when a distribution is installed, upgraded or removed.
+    """
+    code = [_identity(path) for path in (*sys.path, os.path.dirname(__file__))]
+    flags = [getattr(sys.flags, name) for name in _FLAGS]
+    at_start = [environment.get(name) for name in _LOADING]
+    whole = (sys.hexversion, sys.prefix, sys.getfilesystemencoding(), flags, at_start, code)
+    return sha256(repr(whole).encode()).digest()
+
+
+def _identity(path: str) -> tuple[object, ...]:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return (path,)
+    return path, found.st_dev, found.st_ino, found.st_mtime_ns
+
+
+def _token_line(request: Request, watch: Watch) -> TokenLine | AuthFailed:
+    try:
+        return read(request, watch.wait)
+    except AuthFailed as error:
+        return error
+
+
+def _is_taken(
+    connection: socket.socket, request: Request, environment: Mapping[str, str], line: TokenLine, watch: Watch
+) -> bool:
+    """Offer the call to the resident worker and send it; False if it was not taken, or not completely."""
+    try:
+        key = _key(request, environment, line.token)
+        connection.send(header(CALL, fingerprint(environment), key, watch.end))
+        payload = _payload(request, environment, line)
+        seconds = min(_ACCEPT_SECONDS, (watch.end - monotonic()) / 4)
+        if len(payload) > MAX_PAYLOAD or not watch.wait(connection.fileno(), seconds):
+            return False
+        if connection.recv(1) != ACCEPTED:
+            return False
+        _send(connection, payload, watch)
+    except OSError:
+        return False
+    return True
+
+
+def _key(request: Request, environment: Mapping[str, str], token: bytes) -> bytes:
+    places = [environment.get(name) for name in _LOCATING]
+    clients = places if request.clients is None else os.path.abspath(request.clients)
+    client = sha256(token).digest() if token else request.empty_token_client
+    return sha256(repr((clients, request.trust_file, client)).encode()).digest()
+
+
+def _payload(request: Request, environment: Mapping[str, str], line: TokenLine) -> bytes:
+    """Return the call as this process would make it: a length, then five parts, each with its length."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    words = b"\0".join(map(os.fsencode, request.words))
+    variables = b"\0".join(os.fsencode(f"{name}={value}") for name, value in environment.items())
+    parts = (words, variables, line.token, line.rest, b"%o" % mask)
+    body = b"".join(len(part).to_bytes(4, "big") + part for part in parts)
+    return len(body).to_bytes(4, "big") + body
+
+
+def _send(connection: socket.socket, payload: bytes, watch: Watch) -> None:
+    """Send the call, and with it standard input and the working folder."""
+    folder = os.open(".", getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        descriptors = b"".join(number.to_bytes(4, sys.byteorder) for number in (0, folder))
+        sent = connection.sendmsg([payload], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, descriptors)])
+    finally:
+        os.close(folder)
+    rest = memoryview(payload)[sent:]
+    while rest:
+        watch.wait(connection.fileno(), events=POLLOUT)
+        rest = rest[connection.send(rest) :]
+
+
+def _wait(connection: socket.socket, watch: Watch, note: Callable[[bytes], object]) -> Ending:
+    ending = Listener(connection.fileno(), watch.signals, note).wait(watch.end)
+    if ending.error is not None:
+        # The call is over for the caller: whatever does it shall be gone when he hears of it.
+        try:
+            connection.shutdown(socket.SHUT_WR)
+        except OSError:
+            return ending
+        waiting = poll()
+        waiting.register(connection, 0)  # nothing but the end of the other side
+        waiting.poll(_END_SECONDS * 1000)
+    return ending
