@@ -5,8 +5,11 @@ The only module that names private ones. Each has its public module as the fallb
 
 from __future__ import annotations
 
+import sys
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import datetime  # noqa: ICN001 - this is what others import
     import signal
     import socket
     import sqlite3
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 
     Pairs = Callable[[list[tuple[str, Any]]], Any]
 
-    __all__ = ["compare_digest", "dumps", "loads", "sha256", "signal", "socket", "sqlite3"]
+    __all__ = ["compare_digest", "datetime", "dumps", "loads", "sha256", "signal", "socket", "sqlite3"]
 else:
     try:
         import _signal as signal
@@ -38,20 +41,42 @@ else:
             from hashlib import sha256
 
     def __getattr__(name: str) -> Any:  # noqa: ANN401 - a module
-        """Import for whoever asks: sockets, and SQLite's driver without `datetime`, which only its converters need."""
+        """Import a module for whoever asks: sockets without their classes, dates without those written in Python."""
         if name == "sqlite3":
-            try:
-                import _sqlite3 as module
-            except ImportError:
-                import sqlite3 as module
-        elif name == "socket":
-            try:
-                import _socket as module
-            except ImportError:
-                import socket as module
-        else:
+            return _driver()
+        if name not in ("datetime", "socket"):
             raise AttributeError(name)
-        return module
+        return _shortest(name)
+
+    def _driver() -> Any:  # noqa: ANN401 - as above
+        """Import SQLite's driver: without its package, which has converters, and without `functools`.
+
+        Of that it takes `lru_cache` alone, for its cache of statements, and would wait for it longer than for itself.
+        """
+        if "functools" not in sys.modules:
+            sys.modules["functools"] = _Functools
+            try:
+                return __import__("_sqlite3")
+            except ImportError:
+                pass
+            finally:
+                del sys.modules["functools"]
+        return _shortest("sqlite3")
+
+    class _Functools:
+        """What SQLite's driver takes of `functools`."""
+
+        @staticmethod
+        def lru_cache(size: int) -> Callable[[object], object]:
+            from _functools import _lru_cache_wrapper
+
+            return lambda statements: _lru_cache_wrapper(statements, size, False, tuple)
+
+    def _shortest(name: str) -> Any:  # noqa: ANN401 - as above
+        try:
+            return __import__("_" + name)
+        except ImportError:
+            return __import__(name)
 
 
 _BLANKS = " \t\n\r"  # JSON's
