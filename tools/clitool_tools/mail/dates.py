@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta, timezone
+from clitool.lean import datetime as dt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import tzinfo
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _HOURS = {"est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7, "mdt": -6, "pst": -8, "pdt": -7}
@@ -26,11 +25,11 @@ def iso(text: str) -> str | None:
     return None if date is None or date.year < 1970 else date.isoformat()
 
 
-def _date(text: str) -> datetime | None:
+def _date(text: str) -> dt.datetime | None:
     words = text[:_LONGEST].partition("(")[0].replace(",", " ").split()
     if len(words) == 1:  # some programs write ISO 8601
-        date = datetime.fromisoformat(words[0])
-        return date if date.tzinfo else date.replace(tzinfo=UTC)
+        date = dt.datetime.fromisoformat(words[0])
+        return date if date.tzinfo else date.replace(tzinfo=dt.UTC)
     words = [part for word in words for part in _parts(word)]
     clock = next((place for place, word in enumerate(words) if ":" in word), None)
     month = next((_MONTHS.index(word[:3].lower()) for word in words if word[:3].lower() in _MONTHS), None)
@@ -40,7 +39,7 @@ def _date(text: str) -> datetime | None:
     first, second = sorted(numbers[:2], key=len) if len(numbers[0]) != len(numbers[1]) else numbers[:2]
     hour, minute, second_of_minute = _clock(words[clock])
     zone = _zone([word for word in words[clock + 1 :] if word not in numbers])
-    return datetime(_year(second), month + 1, int(first), hour, minute, second_of_minute, tzinfo=zone)
+    return dt.datetime(_year(second), month + 1, int(first), hour, minute, second_of_minute, tzinfo=zone)
 
 
 def _parts(word: str) -> Sequence[str]:
@@ -62,13 +61,13 @@ def _year(word: str) -> int:
     return year + 1900 if len(word) == 3 else year
 
 
-def _zone(words: Sequence[str]) -> tzinfo:
+def _zone(words: Sequence[str]) -> dt.tzinfo:
     for word in words:
         sign = "-" if "-" in word else "+"
         digits = word.rpartition(sign)[2].replace(":", "")
         if sign in word and len(digits) == 4 and digits.isdecimal() and int(digits) < 2400:
-            offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
-            return timezone(-offset if sign == "-" else offset)
+            offset = dt.timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
+            return dt.timezone(-offset if sign == "-" else offset)
         if word.lower() in _HOURS:
-            return timezone(timedelta(hours=_HOURS[word.lower()]))
-    return UTC
+            return dt.timezone(dt.timedelta(hours=_HOURS[word.lower()]))
+    return dt.UTC
