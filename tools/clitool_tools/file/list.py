@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from clitool.jail import Location
     from clitool.tool import Context
+    from clitool_tools.file.glob import Glob
     from clitool_tools.file.walk import Found
 
 
@@ -108,17 +109,24 @@ class FileList:
         self, location: Location, depth: int, pattern: str | None, after: tuple[str, ...]
     ) -> Iterator[tuple[tuple[str, ...], Found]]:
         """Yield the fitting entries that come after the one called `after`, each with its names below `location`."""
-        from clitool_tools.file.glob import Glob
         from clitool_tools.file.walk import MOST_DEPTH, MOST_SCANNED, walk
 
-        glob = None if pattern is None else Glob(pattern)
+        def too_many() -> InvalidParams:
+            found = f"{location.shown} holds more than {MOST_SCANNED} entries"
+            return InvalidParams(f"{found}; name a folder below it, or look less deep", "too_large")
+
+        glob = None if pattern is None else _glob(pattern)
         depth = MOST_DEPTH if glob is not None and glob.whole else depth
-        message = f"{location.shown} holds more than {MOST_SCANNED} entries; name a folder below it, or look less deep"
-        too_many = InvalidParams(message, "too_large")
         for found in walk(self.context.connection(), location, depth, self.context.deadline, too_many, glob):
             below = found.parts[len(location.parts) :]
             if (len(below), below) > (len(after), after) and (glob is None or glob.matches(below)):
                 yield below, found
+
+
+def _glob(pattern: str) -> Glob:
+    from clitool_tools.file.glob import Glob
+
+    return Glob(pattern)
 
 
 def _read(question: tuple[object, ...], cursor: str | None) -> tuple[str, ...]:

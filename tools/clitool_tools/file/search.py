@@ -141,7 +141,7 @@ class FileSearch:
         from clitool_tools.file.walk import MOST_DEPTH, walk
 
         glob = None if pattern is None else Glob(pattern)
-        for found in walk(jail, location, MOST_DEPTH, self.context.deadline, _EnoughError(), glob):
+        for found in walk(jail, location, MOST_DEPTH, self.context.deadline, _EnoughError, glob):
             if len(found.parts) == len(location.parts) + MOST_DEPTH:
                 self._incomplete |= self._is_folder(found.folder, found.parts[-1])
             if glob is None or glob.matches(found.parts[len(location.parts) :]):

@@ -9,7 +9,7 @@ from clitool.jail import Location
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from clitool.jail import Folder, Jail
     from clitool.tool import Deadline
@@ -35,13 +35,18 @@ class Found:
 
 
 def walk(
-    jail: Jail, start: Location, depth: int, deadline: Deadline, too_many: Exception, glob: Glob | None = None
+    jail: Jail,
+    start: Location,
+    depth: int,
+    deadline: Deadline,
+    too_many: Callable[[], Exception],
+    glob: Glob | None = None,
 ) -> Iterator[Found]:
     """Yield what lies below `start`: first its own entries by name, then theirs, `depth` levels down.
 
     Folders below which nothing can fit `glob` are not looked into. Links are not followed. Folders that vanish, turn
-    into links or may not be read meanwhile are passed over. `too_many` is raised before the folder with which
-    `MOST_SCANNED` names would have been looked at.
+    into links or may not be read meanwhile are passed over. What `too_many` makes is raised before the folder with
+    which `MOST_SCANNED` names would have been looked at.
     """
     scanned, own = 0, len(start.parts)
     level = [start.parts]
@@ -55,7 +60,7 @@ def walk(
                 names, folders = _scan(folder, deadline, MOST_SCANNED - scanned)
                 scanned += len(names)
                 if scanned > MOST_SCANNED:
-                    raise too_many
+                    raise too_many()
                 for name in names:
                     yield Found(folder, (*parts, name))
             inside = [(*parts, name) for name in folders]
