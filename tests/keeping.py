@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from services.process import Process
 
     from clitool.tool import Deadline
 
@@ -61,6 +65,12 @@ class _Lent:
             self._keeper.parked[self._name] = self._connection
         else:
             self._connection.close()
+
+
+def freeze(server: Process) -> None:
+    """Stop a server of this process in the middle of whatever it does, and wait until it stands still."""
+    os.kill(server.pid, signal.SIGSTOP)
+    os.waitid(os.P_PID, server.pid, os.WSTOPPED | os.WNOWAIT)
 
 
 class Keeping:

@@ -13,7 +13,7 @@ from clitool_tools.database.mongodb.stages import STAGES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Generator, Sequence
     from typing import Any
 
     from clitool_tools.database.mongodb.rows import Row
@@ -33,7 +33,7 @@ _OF_THE_PIPELINE = (2, 4, 9, 14, 15, 27, 28, 40, 51, 52, 56, 72, 115, 165, 166, 
 
 def aggregate(
     session: Session, table: Table, pipeline: Sequence[Any], limit: int, *, is_canonical: bool
-) -> Iterator[Row]:
+) -> Generator[Row, None, None]:
     """Yield at most ``limit + 1`` documents as JSON, as they came, and their shapes.
 
     What a stage cannot hold in the server's memory for it (100 MB) is an error: no query fills the server's disk.

@@ -1,6 +1,8 @@
-"""A MongoDB database for one call: the engine's methods, each handed to the module that does it."""
+"""A MongoDB database: the engine's methods, each handed to the module that does it."""
 
 from __future__ import annotations
+
+from weakref import ref
 
 from clitool.errors import ExecutionError, InvalidParams
 from clitool_tools.database.mongodb import schema
@@ -10,11 +12,12 @@ from clitool_tools.database.names import hint, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any, NoReturn
 
     from clitool.tool import Deadline
     from clitool_tools.database.engine import Bounds, Selection
+    from clitool_tools.database.mongodb.session import Documents
     from clitool_tools.database.settings import Connection
     from clitool_tools.database.table import Column, Sort, Table, Unique
     from clitool_tools.database.values import Stored
@@ -27,6 +30,17 @@ class Database:
     def __init__(self, connection: Connection, deadline: Deadline) -> None:
         self.connection = connection
         self.session = Session(connection, deadline)
+        self._given: list[ref[Documents]] = []
+
+    def park(self) -> bool:
+        """End a call: end what it left half read; return whether another call can have the client."""
+        given = [documents for each in self._given if (documents := each()) is not None]
+        self._given.clear()
+        return self.session.park(given)
+
+    def resume(self, deadline: Deadline) -> bool:
+        """Begin another call; return whether the server is there for it as for a new client."""
+        return self.session.resume(deadline)
 
     def close(self) -> None:
         """Close the connection."""
@@ -61,23 +75,26 @@ class Database:
         """Return the unique indexes over all documents, `_id` first."""
         return list(schema.uniques(self.session, _own(table)))
 
-    def select(self, selection: Selection) -> Iterator[Sequence[Any]]:
+    def select(self, selection: Selection) -> Documents:
         """Yield the documents of a structured query."""
         from clitool_tools.database.mongodb.selecting import select
 
-        return select(self.session, selection)
+        return self._give(select(self.session, selection))
 
     def statement(self, sql: str, params: Sequence[Stored] | Mapping[str, Stored]) -> NoReturn:
         """Refuse: `screen` admits none."""
         raise NotImplementedError
 
-    def aggregate(
-        self, table: Table, pipeline: Sequence[Any], limit: int, *, is_canonical: bool
-    ) -> Iterator[Sequence[Any]]:
+    def aggregate(self, table: Table, pipeline: Sequence[Any], limit: int, *, is_canonical: bool) -> Documents:
         """Yield the documents of a pipeline."""
         from clitool_tools.database.mongodb.aggregation import aggregate
 
-        return aggregate(self.session, _own(table), pipeline, limit, is_canonical=is_canonical)
+        return self._give(aggregate(self.session, _own(table), pipeline, limit, is_canonical=is_canonical))
+
+    def _give(self, documents: Documents) -> Documents:
+        """Note what is read as it comes: until that is closed, a cursor is open, and the driver's clock is running."""
+        self._given.append(ref(documents))
+        return documents
 
     def insert(self, table: Table, rows: Sequence[Mapping[Column, Stored]]) -> Mapping[str, Any]:
         """Insert all documents or none."""

@@ -28,30 +28,44 @@ class Faults:
         seconds: that the work may take.
         last_seen: gives what kept each server from answering, None for one that answers.
         is_anonymous: whether the connection string names no account.
+        running: those that were entered and not yet left; this one puts itself there.
 
     Attributes:
         first: the number of the caller's row that the driver counts as 0, to tell which one is refused.
     """
 
-    __slots__ = ("_clock", "_is_anonymous", "_last_seen", "_seconds", "first")
+    __slots__ = ("_clock", "_is_anonymous", "_last_seen", "_running", "_seconds", "first")
 
     def __init__(
-        self, seconds: float, last_seen: Callable[[], Sequence[BaseException | None]], *, is_anonymous: bool = False
+        self,
+        seconds: float,
+        last_seen: Callable[[], Sequence[BaseException | None]],
+        *,
+        is_anonymous: bool = False,
+        running: list[Faults] | None = None,
     ) -> None:
         self._seconds = seconds
         self._last_seen = last_seen
         self._is_anonymous = is_anonymous
         self._clock = pymongo.timeout(seconds)
+        self._running: list[Faults] = [] if running is None else running
         self.first = 0
 
     def __enter__(self) -> Self:
         self._clock.__enter__()
+        self._running.append(self)
         return self
+
+    def leave(self) -> None:
+        """Stop the clock, which bounds whatever the driver does, in other calls, too; harmless when repeated."""
+        if self in self._running:
+            self._running.remove(self)
+            self._clock.__exit__(None, None, None)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._clock.__exit__(kind, error, trace)
+        self.leave()
         if isinstance(error, _DRIVERS):
             raise self.translated(error) from error
 

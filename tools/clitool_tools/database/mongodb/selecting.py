@@ -14,7 +14,7 @@ from clitool_tools.database.names import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
     from typing import Any
 
     from clitool_tools.database.engine import Selection
@@ -28,7 +28,7 @@ _BAD_VALUE = 2
 _SORTS = 32  # fields that the server sorts by
 
 
-def select(session: Session, selection: Selection) -> Iterator[tuple[dict[str, Any], Place, Shape]]:
+def select(session: Session, selection: Selection) -> Generator[tuple[dict[str, Any], Place, Shape], None, None]:
     """Yield at most ``limit + 1`` documents as JSON, their places (see `keyset.packed`), and their shapes."""
     sorts = _sorts(selection)
     key = _key(selection, sorts)
