@@ -28,14 +28,14 @@ def read_token(request: Request) -> TokenLine:
     return line
 
 
-def find_clients(request: Request, environment: Mapping[str, str]) -> Clients | None:
-    """Return the clients, or None if there is no file in any of the usual places."""
+def find_clients(request: Request, environment: Mapping[str, str], seconds: float | None = None) -> Clients | None:
+    """Return the clients, or None if there is no file in any of the usual places; reading may take `seconds`."""
     path = locate(request.clients, environment)
     if path is None:
         return None
-    from clitool.clients import load  # and with it YAML, which `list` can do without
+    from clitool.clients import load  # `list` can do without, where there is no file
 
-    return load(path, trust=request.trust_file)
+    return load(path, trust=request.trust_file, seconds=seconds)
 
 
 def clients_path(request: Request, environment: Mapping[str, str]) -> str:
@@ -48,11 +48,11 @@ def clients_path(request: Request, environment: Mapping[str, str]) -> str:
     return path
 
 
-def clients_file(request: Request, environment: Mapping[str, str]) -> Clients:
-    """Return the clients; no file at all is an error."""
+def clients_file(request: Request, environment: Mapping[str, str], seconds: float | None = None) -> Clients:
+    """Return the clients; no file at all is an error, and so is one that takes more than `seconds` to read."""
     from clitool.clients import load
 
-    return load(clients_path(request, environment), trust=request.trust_file)
+    return load(clients_path(request, environment), trust=request.trust_file, seconds=seconds)
 
 
 def disable(catalog: Catalog, clients: Clients) -> None:

@@ -68,9 +68,9 @@ def _result(
     try:
         line = _token_line(request)
     except AuthFailed:
-        _try_to_open(journal, request, environment)
+        _try_to_open(journal, request, environment, channel)
         raise
-    clients = clients_file(request, environment)
+    clients = clients_file(request, environment, channel.remaining())
     journal.open(clients)
     _lead_output_to(journal)
     caller = _authenticate(request, clients, line.token, journal)
@@ -93,10 +93,10 @@ def _token_line(request: Request) -> TokenLine:
     return line
 
 
-def _try_to_open(journal: Journal, request: Request, environment: Mapping[str, str]) -> None:
+def _try_to_open(journal: Journal, request: Request, environment: Mapping[str, str], channel: Channel) -> None:
     # Only for the audit line of a call without a token: it tells the owner of a host what his host does not send.
     try:
-        journal.open(clients_file(request, environment))
+        journal.open(clients_file(request, environment, channel.remaining()))
     except ClitoolError:
         return
 

@@ -1,13 +1,12 @@
-"""clients.yaml as frozen values: who may call, with which scopes and with which settings per family."""
+"""The clients as frozen values: who may call, with which scopes and with which settings per family."""
 
 from __future__ import annotations
 
 import os
+from time import monotonic
 
-from clitool.clients_file import ClientsFileError, read
-from clitool.clients_rules import problems as find_problems
+from clitool.clients_file import ClientsFile
 from clitool.log import LogSettings
-from clitool.strict_yaml import Document, YamlError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,13 +34,12 @@ class Token:
 
 
 class Client:
-    """One client: its name, tokens, scopes (roles resolved) and unresolved settings per family."""
+    """One client: its name, scopes (roles resolved) and unresolved settings per family."""
 
-    __slots__ = ("disabled", "empty_token", "name", "scopes", "settings", "tokens")
+    __slots__ = ("disabled", "empty_token", "name", "scopes", "settings")
 
     def __init__(self, name: str, entry: Mapping[str, Any], roles: Mapping[str, list[str]]) -> None:
         self.name = name
-        self.tokens = tuple(Token(token) for token in entry.get("tokens") or ())
         self.scopes = tuple(_resolve_roles(entry["scopes"], roles))
         self.settings: Mapping[str, Any] = entry.get("tools") or {}
         self.empty_token: bool = entry.get("empty_token", False)
@@ -49,68 +47,77 @@ class Client:
 
 
 class Clients:
-    """The whole file.
+    """The clients of one file, which was either read as a whole (clients_yaml.py) or has an index (client_index.py).
+
+    Args:
+        path: absolute path of the file.
+        sections: what stands at the top of the file under ``tools``, ``log`` and ``state``.
 
     Attributes:
-        path: absolute path of the file.
-        document: the parsed text, for the lines of later complaints.
-        by_name: clients in the order of the file.
+        path: as given.
         disabled: tools and families that are switched off.
         log: where logs go; its directory is None where the file does not say.
         state_directory: None where the file does not say.
     """
 
-    __slots__ = ("_by_digest", "by_name", "disabled", "document", "log", "path", "state_directory")
+    __slots__ = ("disabled", "log", "path", "state_directory")
 
-    def __init__(self, path: str, document: Document) -> None:
-        value = document.value
+    def __init__(self, path: str, sections: Mapping[str, Any]) -> None:
         folder = os.path.dirname(path)
-        roles = value.get("roles") or {}
-        log = value.get("log") or {}
+        log = sections.get("log") or {}
         self.path = path
-        self.document = document
-        self.by_name = {name: Client(name, entry, roles) for name, entry in value["clients"].items()}
-        self.disabled = frozenset((value.get("tools") or {}).get("disabled") or ())
+        self.disabled = frozenset((sections.get("tools") or {}).get("disabled") or ())
         self.log = LogSettings(
             _beside(folder, log.get("directory")), log.get("keep_days", 30), log.get("audit", "best_effort")
         )
-        self.state_directory = _beside(folder, (value.get("state") or {}).get("directory"))
-        self._by_digest = {token.sha256: (client, token) for client in self.by_name.values() for token in client.tokens}
+        self.state_directory = _beside(folder, (sections.get("state") or {}).get("directory"))
 
     def find(self, digest: str) -> tuple[Client, Token] | None:
         """Return the client and token stored under `digest` (lower-case hexadecimal SHA-256)."""
-        return self._by_digest.get(digest)
+        raise NotImplementedError
+
+    def client(self, name: str) -> Client | None:
+        """Return the client called `name`."""
+        raise NotImplementedError
+
+    def line(self, path: Path) -> int:
+        """Return the line of the value at `path`, or of the deepest part of it that exists."""
+        raise NotImplementedError
 
     def where(self, path: Path, message: str) -> str:
         """Return a complaint about the value at `path`, with file and line."""
-        return complaint(self.path, self.document, path, message)
+        return complaint(self.path, self.line(path), path, message)
 
 
-def load(path: str, *, trust: bool = False) -> Clients:
-    """Read, check and freeze the clients file at the absolute `path`.
+def load(path: str, *, trust: bool = False, seconds: float | None = None) -> Clients:
+    """Return the clients of the file at the absolute `path`: by its index, or else read, checked and frozen.
+
+    Args:
+        path: absolute.
+        trust: as for `ClientsFile`.
+        seconds: how long reading may take, if the caller has no more time than that.
 
     Raises:
         ClientsFileError: with every problem found.
     """
-    return parse(read(path, trust=trust), path)
+    from clitool.client_index import IndexedClients, open_index
+
+    end = None if seconds is None else monotonic() + seconds
+
+    def read() -> Clients:
+        from clitool.clients_yaml import load_all  # and with it YAML, which takes longer than all else of a call
+
+        return load_all(path, trust=trust, end=end)
+
+    with ClientsFile(path, trust=trust) as file:
+        index = open_index(path, file.status())
+    return read() if index is None else IndexedClients(path, index, read)
 
 
-def parse(text: bytes, path: str) -> Clients:
-    """Check and freeze the content of a clients file that lies, or will lie, at the absolute `path`."""
-    try:
-        document = Document(text)
-    except YamlError as error:
-        raise ClientsFileError([f"{path}:{error.line}: {error}"]) from error
-    problems = list(find_problems(document.value))
-    if problems:
-        raise ClientsFileError([complaint(path, document, where, message) for where, message in problems])
-    return Clients(path, document)
-
-
-def complaint(path: str, document: Document, where: Path, message: str) -> str:
-    """Return one line: file, line number, dotted key, sentence."""
-    key = ".".join(str(step) for step in where)
-    return f"{path}:{document.line(where)}: {key + ': ' if key else ''}{message}"
+def complaint(file: str, line: int, path: Path, message: str) -> str:
+    """Return one line of text: file, line number, dotted key, sentence."""
+    key = ".".join(str(step) for step in path)
+    return f"{file}:{line}: {key + ': ' if key else ''}{message}"
 
 
 def _beside(folder: str, directory: str | None) -> str | None:

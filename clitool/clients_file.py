@@ -10,6 +10,7 @@ from clitool.errors import ExecutionError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from typing import Self
 
 VARIABLE = "CLITOOL_CLIENTS"
 SYSTEM_PATH = "/etc/clitool/clients.yaml"
@@ -68,30 +69,64 @@ def user_path(environment: Mapping[str, str]) -> str | None:
     return os.path.join(config if os.path.isabs(config) else os.path.join(home, ".config"), "clitool", "clients.yaml")
 
 
-def read(path: str, *, trust: bool = False) -> bytes:
-    """Return the file's content after checking, on the open descriptors, who could have changed or read it.
+class ClientsFile:
+    """A clients file that is open, after checking on the open descriptors who could have changed or read it.
 
     Args:
         path: absolute.
         trust: lift the rules about owner and readers (`--trust-file`, for containers); never those about writers.
 
+    Attributes:
+        descriptor: of the open file.
+
     Raises:
         ClientsFileError: missing, unreadable, or permissions that let others in; names the command that mends it.
     """
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
-    except (OSError, ValueError) as error:
-        raise ClientsFileError([f"{path}: {_reason(error)}"]) from None
-    try:
-        for folder in _folders(path):
-            _check_folder(folder, trust=trust)
-        _check_file(path, os.fstat(descriptor), trust=trust)
-        with os.fdopen(os.dup(descriptor), "rb") as file:
-            return file.read()
-    except OSError as error:
-        raise ClientsFileError([f"{path}: {_reason(error)}"]) from None
-    finally:
-        os.close(descriptor)
+
+    __slots__ = ("_path", "descriptor")
+
+    def __init__(self, path: str, *, trust: bool = False) -> None:
+        self._path = path
+        try:
+            self.descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+        except (OSError, ValueError) as error:
+            raise self._error(error) from None
+        try:
+            for folder in _folders(path):
+                _check_folder(folder, trust=trust)
+            _check_file(path, os.fstat(self.descriptor), trust=trust)
+        except BaseException as error:
+            self.__exit__()
+            if isinstance(error, OSError):
+                raise self._error(error) from None
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.descriptor)
+
+    def status(self) -> os.stat_result:
+        """Return what the system says about it now."""
+        return os.fstat(self.descriptor)
+
+    def read(self) -> bytes:
+        """Return its content."""
+        try:
+            with os.fdopen(os.dup(self.descriptor), "rb") as file:
+                return file.read()
+        except OSError as error:
+            raise self._error(error) from None
+
+    def _error(self, error: OSError | ValueError) -> ClientsFileError:
+        return ClientsFileError([f"{self._path}: {_reason(error)}"])
+
+
+def read(path: str, *, trust: bool = False) -> bytes:
+    """Return the content of the clients file at the absolute `path`; raises as `ClientsFile`."""
+    with ClientsFile(path, trust=trust) as file:
+        return file.read()
 
 
 def _check_file(path: str, found: os.stat_result, *, trust: bool) -> None:

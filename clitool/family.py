@@ -34,7 +34,7 @@ class Origin:
 
     Attributes:
         folder: absolute folder of the clients file; relative paths in settings are relative to it.
-        protected: absolute paths (clients file, logs, state) that no tool may reach.
+        protected: absolute paths (clients file, its index, logs, state) that no tool may reach.
     """
 
     __slots__ = ("folder", "protected")

@@ -19,7 +19,7 @@ def work(request: Request, environment: Mapping[str, str], channel: Channel) -> 
     """Return the array of tools; needs no clients file, no token, no network."""
     catalog = Catalog()
     try:
-        clients = find_clients(request, environment)
+        clients = find_clients(request, environment, channel.remaining())
         if clients is not None:
             disable(catalog, clients)
     except Exception as error:  # noqa: BLE001 - whatever is wrong with it

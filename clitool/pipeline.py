@@ -118,7 +118,7 @@ def authenticate(clients: Clients, token: bytes, door: str) -> Caller:
 
 def empty_token_caller(clients: Clients, name: str, door: str) -> Caller:
     """Return the client that stands for every caller of a host that sends no tokens; only where it says so itself."""
-    client = clients.by_name.get(name)
+    client = clients.client(name)
     if client is None or not client.empty_token or client.disabled:
         message = "the client named with --empty-token-client is disabled or does not say 'empty_token: true'"
         raise AuthFailed(message, "token_missing")

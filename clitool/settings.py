@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 
+from clitool.client_index import index_path
 from clitool.clients_file import ClientsFileError
 from clitool.errors import ClitoolError, ScopeDenied, SettingsError
 from clitool.family import Origin, Secret
-from clitool.references import resolve
 from clitool.lean import dumps, sha256
+from clitool.references import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ class SettingsUnusable(ClientsFileError):
         self.args = (f"this client's settings for {family!r} cannot be used; run `clitool check`",)
 
 
-def load(
 class Settings:
     """One client's settings for one family.
 
@@ -48,6 +48,7 @@ class Settings:
         return sha256(dumps(self._resolved).encode()).digest()
 
 
+def load(
     clients: Clients, client: Client, family: Family, environment: Mapping[str, str], protected: Iterable[str]
 ) -> Settings:
     """Return the settings that `client` has for `family`.
@@ -57,7 +58,7 @@ class Settings:
         client: whose settings.
         family: whose schema and parser.
         environment: where `${NAME}` is looked up.
-        protected: absolute paths that no tool may reach, besides the clients file itself.
+        protected: absolute paths that no tool may reach, besides the clients file and its index.
 
     Raises:
         ScopeDenied: the family needs settings and the client has none (not_configured).
@@ -70,7 +71,8 @@ class Settings:
     else:
         raw = client.settings[family.name]
     path = ("clients", client.name, "tools", family.name)
-    origin = Origin(os.path.dirname(clients.path), [clients.path, os.path.realpath(clients.path), *protected])
+    files = [clients.path, os.path.realpath(clients.path), index_path(clients.path)]
+    origin = Origin(os.path.dirname(clients.path), [*files, *protected])
     try:
         return _parse(raw, family, environment, origin)
     except _Problems as found:

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import gc
+from contextlib import contextmanager
+
 import yaml
+
+from clitool.outline import line_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, NoReturn
+    from collections.abc import Iterator
+    from typing import Any, NoReturn, Protocol
+
+    from clitool.outline import Outline
+
+    class Stream(Protocol):
+        """What the parser can read piece by piece."""
+
+        def read(self, length: int = ..., /) -> bytes:
+            """Return at most `length` bytes, none at the end."""
+
 
 try:
     from yaml import CSafeLoader as _Loader
@@ -34,34 +49,45 @@ class YamlError(Exception):
 class Document:
     """A parsed text.
 
+    Args:
+        text: bytes, or a stream of them.
+
     Attributes:
         value: dicts, lists, str, int, float, bool, None.
-        root: the parser's node of the whole, whose marks count characters.
+        outline: the lines of all that `value` holds.
     """
 
-    __slots__ = ("root", "value")
+    __slots__ = ("outline", "value")
     value: Any
+    outline: Outline
 
-    def __init__(self, text: bytes) -> None:
-        self.root = _compose(text)
+    def __init__(self, text: bytes | Stream) -> None:
         try:
-            self.value = None if self.root is None else _Builder().build(self.root)
+            with collecting_no_garbage():
+                root = compose(text)
+                self.value, self.outline = (None, None) if root is None else _Builder().build(root)
         except RecursionError as error:
             raise YamlError("nested too deeply") from error
 
     def line(self, path: tuple[str | int, ...]) -> int:
         """Return the 1-based line of the value at `path`, or of the deepest part of it that exists."""
-        node = self.root
-        line = 1
-        for step in path:
-            found = _child(node, step)
-            if found is None:
-                break
-            line, node = found
-        return line
+        return line_in(self.outline, path)
 
 
-def _compose(text: bytes) -> Any:  # noqa: ANN401 - PyYAML's nodes are untyped
+@contextmanager
+def collecting_no_garbage() -> Iterator[None]:
+    """Keep the collector from looking again and again at millions of values that all stay: that takes long."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def compose(text: bytes | Stream) -> Any:  # noqa: ANN401 - PyYAML's nodes are untyped
+    """Return the parser's node of the whole, whose marks count characters; None if there is none."""
     try:
         loader = _Loader(text)
         try:
@@ -87,58 +113,57 @@ def _slip(error: yaml.MarkedYAMLError) -> str:
     return ""
 
 
-def _child(node: Any, step: str | int) -> tuple[int, Any] | None:  # noqa: ANN401 - as above
-    if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            if key.value == step:
-                return key.start_mark.line + 1, value
-    elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
-        return node.value[step].start_mark.line + 1, node.value[step]
-    return None
-
-
 class _Builder:
-    """Turns nodes into values; an anchor is built once however often it is used."""
+    """Turns nodes into values and outlines; an anchor is built once however often it is used."""
 
     def __init__(self) -> None:
-        self._done: dict[int, Any] = {}
+        self._done: dict[int, tuple[Any, Outline]] = {}
         self._open: set[int] = set()
 
-    def build(self, node: Any) -> Any:  # noqa: ANN401 - as above
+    def build(self, node: Any) -> tuple[Any, Outline]:  # noqa: ANN401 - as above
+        if isinstance(node, yaml.ScalarNode):
+            return _scalar(node), None
         key = id(node)
         if key in self._open:
             _refuse("an anchor contains itself", node)
         if key not in self._done:
             self._open.add(key)
-            self._done[key] = self._new(node)
+            self._done[key] = self._collection(node)
             self._open.remove(key)
         return self._done[key]
 
-    def _new(self, node: Any) -> Any:  # noqa: ANN401 - as above
+    def _collection(self, node: Any) -> tuple[Any, Outline]:  # noqa: ANN401 - as above
         if isinstance(node, yaml.MappingNode) and node.tag == _PREFIX + "map":
             return self._mapping(node)
         if isinstance(node, yaml.SequenceNode) and node.tag == _PREFIX + "seq":
-            return [self.build(item) for item in node.value]
-        if isinstance(node, yaml.ScalarNode) and node.tag in _TEXT:
-            return node.value
-        if isinstance(node, yaml.ScalarNode) and node.tag in _SCALARS:
-            return _scalar(node)
-        return _refuse(f"the tag {node.tag.removeprefix(_PREFIX)!r} is not allowed", node)
+            return self._sequence(node)
+        return _refuse_tag(node)
 
-    def _mapping(self, node: Any) -> dict[str, Any]:  # noqa: ANN401 - as above
-        result: dict[str, Any] = {}
+    def _mapping(self, node: Any) -> tuple[dict[str, Any], Outline]:  # noqa: ANN401 - as above
+        values: dict[str, Any] = {}
+        lines: dict[str, tuple[int, Outline]] = {}
         for key, value in node.value:
             if key.tag == _PREFIX + "merge":
                 _refuse("merge keys (<<) are not supported; write the keys out", key)
             if key.tag not in _TEXT or not isinstance(key, yaml.ScalarNode):
                 _refuse("every key must be text; put it in quotes", key)
-            if key.value in result:
+            if key.value in values:
                 _refuse(f"the key {key.value!r} stands here twice", key)
-            result[key.value] = self.build(value)
-        return result
+            values[key.value], below = self.build(value)
+            lines[key.value] = key.start_mark.line + 1, below
+        return values, lines
+
+    def _sequence(self, node: Any) -> tuple[list[Any], Outline]:  # noqa: ANN401 - as above
+        built = [self.build(item) for item in node.value]
+        lines = [(item.start_mark.line + 1, below) for item, (_, below) in zip(node.value, built, strict=True)]
+        return [value for value, _ in built], lines
 
 
 def _scalar(node: Any) -> Any:  # noqa: ANN401 - as above
+    if node.tag in _TEXT:
+        return node.value
+    if node.tag not in _SCALARS:
+        _refuse_tag(node)
     try:
         value = yaml.constructor.SafeConstructor().construct_object(node)
     except (ValueError, LookupError, OverflowError, yaml.YAMLError):
@@ -154,6 +179,10 @@ def _is_plain(value: object, text: str) -> bool:
     if isinstance(value, float):
         return ":" not in text and value - value == 0.0
     return not isinstance(value, int) or not (":" in text or (digits[:1] == "0" and digits[1:2].isdigit()))
+
+
+def _refuse_tag(node: Any) -> NoReturn:  # noqa: ANN401 - as above
+    _refuse(f"the tag {node.tag.removeprefix(_PREFIX)!r} is not allowed", node)
 
 
 def _refuse(message: str, node: Any) -> NoReturn:  # noqa: ANN401 - as above

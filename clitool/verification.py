@@ -24,7 +24,7 @@ def work(request: Request, environment: Mapping[str, str], channel: Channel) -> 
 
 
 def _document(request: Request, environment: Mapping[str, str], channel: Channel) -> dict[str, object]:
-    clients = clients_file(request, environment)
+    clients = clients_file(request, environment, channel.remaining())
     try:
         caller = _authenticate(clients, read_token(request).token, environment)
     except AuthFailed as error:

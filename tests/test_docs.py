@@ -22,7 +22,7 @@ from shell_session import ShellSession, perform
 from clitool.admin.clients_schema import clients_schema
 from clitool.arguments import parse as parse_words
 from clitool.catalog import Catalog
-from clitool.clients import parse
+from clitool.clients_yaml import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

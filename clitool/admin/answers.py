@@ -82,10 +82,11 @@ def issue(wish: Wish, request: Request, environment: Environment) -> Output:
 
 def tokens(request: Request, environment: Environment, client: str, *, json: bool) -> Output:
     """List the tokens of all clients, or of one."""
-    from clitool.access import clients_file
+    from clitool.access import clients_path
     from clitool.admin.token_list import listing
+    from clitool.clients_yaml import load_all
 
-    entries = listing(clients_file(request, environment), client)
+    entries = listing(load_all(clients_path(request, environment), trust=request.trust_file), client)
     if json:
         return _document(entries, request)
     rows = [("CLIENT", "ID", "LAST DAY", "STATUS")]

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from clitool.access import clients_file
+from clitool.access import clients_path
 from clitool.admin.checkup_clients import check_clients
 from clitool.admin.checkup_folders import check_folders
+from clitool.admin.index_upkeep import check_index, settle
 from clitool.admin.remarks import Remarks
 from clitool.catalog import Catalog
 from clitool.clients_file import ClientsFileError
+from clitool.clients_yaml import load_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from clitool.arguments import Request
-    from clitool.clients import Clients
+    from clitool.clients_yaml import ParsedClients
 
 
 def check(request: Request, environment: Mapping[str, str], *, connect: bool) -> Remarks:
@@ -30,11 +32,14 @@ def check(request: Request, environment: Mapping[str, str], *, connect: bool) ->
     for name in catalog.names():
         catalog.family(name)
     try:
-        clients = clients_file(request, environment)
+        path = clients_path(request, environment)
+        settle(path)
+        clients = load_all(path, trust=request.trust_file)
         remarks.about(clients)
         check_clients(clients, catalog, environment, remarks, connect=connect)
         check_folders(clients, environment, remarks)
         _check_empty_token_client(request, clients, remarks)
+        check_index(clients, remarks)
     except ClientsFileError as error:
         for problem in error.problems:
             remarks.problem(problem)
@@ -43,7 +48,7 @@ def check(request: Request, environment: Mapping[str, str], *, connect: bool) ->
     return remarks
 
 
-def _check_empty_token_client(request: Request, clients: Clients, remarks: Remarks) -> None:
+def _check_empty_token_client(request: Request, clients: ParsedClients, remarks: Remarks) -> None:
     name = request.empty_token_client
     if name is not None and (name not in clients.by_name or not clients.by_name[name].empty_token):
         remarks.error("", f"--empty-token-client: no client {name!r} says 'empty_token: true'; its calls are refused")

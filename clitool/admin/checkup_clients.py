@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from clitool.admin.remarks import Remarks
     from clitool.catalog import Catalog
-    from clitool.clients import Client, Clients, Token
+    from clitool.clients import Token
+    from clitool.clients_yaml import ParsedClient, ParsedClients
     from clitool.family import Family, Finding
 
     Path = tuple[str | int, ...]
@@ -28,7 +29,7 @@ SOON_DAYS = 14
 
 
 def check_clients(
-    clients: Clients, catalog: Catalog, environment: Mapping[str, str], remarks: Remarks, *, connect: bool
+    clients: ParsedClients, catalog: Catalog, environment: Mapping[str, str], remarks: Remarks, *, connect: bool
 ) -> None:
     """Look at every client and role, and at what is switched off.
 
@@ -55,7 +56,7 @@ def check_clients(
         _sum_up(client, settings, catalog, remarks)
 
 
-def _check_disabled(clients: Clients, catalog: Catalog, remarks: Remarks) -> None:
+def _check_disabled(clients: ParsedClients, catalog: Catalog, remarks: Remarks) -> None:
     unknown = set(catalog.disable(clients.disabled))
     for index, name in enumerate(clients.document.value.get("tools", {}).get("disabled", [])):
         if name in unknown:
@@ -66,14 +67,14 @@ def _check_disabled(clients: Clients, catalog: Catalog, remarks: Remarks) -> Non
             )
 
 
-def _check_unused_roles(clients: Clients, remarks: Remarks) -> None:
+def _check_unused_roles(clients: ParsedClients, remarks: Remarks) -> None:
     used = {scope for entry in clients.document.value["clients"].values() for scope in entry["scopes"]}
     for name in clients.document.value.get("roles", {}):
         if f"role:{name}" not in used:
             remarks.warning(("roles", name), f"no client has the role {name!r}")
 
 
-def _check_tokens(client: Client, remarks: Remarks) -> None:
+def _check_tokens(client: ParsedClient, remarks: Remarks) -> None:
     day = today()
     soon = (date.fromisoformat(day) + timedelta(days=SOON_DAYS)).isoformat()
     for index, token in enumerate(client.tokens):
@@ -128,7 +129,12 @@ class _Settings:
     """
 
     def __init__(
-        self, clients: Clients, client: Client, catalog: Catalog, environment: Mapping[str, str], remarks: Remarks
+        self,
+        clients: ParsedClients,
+        client: ParsedClient,
+        catalog: Catalog,
+        environment: Mapping[str, str],
+        remarks: Remarks,
     ) -> None:
         self.usable: set[str] = set()
         self._clients = clients
@@ -188,7 +194,7 @@ def _ask(
         )
 
 
-def _sum_up(client: Client, settings: _Settings, catalog: Catalog, remarks: Remarks) -> None:
+def _sum_up(client: ParsedClient, settings: _Settings, catalog: Catalog, remarks: Remarks) -> None:
     """Say where scopes and settings do not go together, and what the client can do in the end."""
     place = ("clients", client.name)
     usable = []

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from clitool.admin.remarks import Remarks
-    from clitool.clients import Clients
+    from clitool.clients_yaml import ParsedClients
 
 
-def check_folders(clients: Clients, environment: Mapping[str, str], remarks: Remarks) -> None:
+def check_folders(clients: ParsedClients, environment: Mapping[str, str], remarks: Remarks) -> None:
     """Look whether logs and state can be written where they belong; nothing is made."""
     log = log_settings(clients, environment)
     if log.directory is None and log.audit == "required":
@@ -42,7 +42,7 @@ def usable(path: str) -> bool:
     return os.path.isdir(path) and os.access(path, os.W_OK | os.X_OK)
 
 
-def _place(clients: Clients, section: str) -> str | tuple[str, str]:
+def _place(clients: ParsedClients, section: str) -> str | tuple[str, str]:
     named = "directory" in clients.document.value.get(section, {})
     return (section, "directory") if named else ""
 

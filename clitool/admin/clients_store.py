@@ -7,19 +7,20 @@ import signal
 from contextlib import contextmanager, suppress
 from time import monotonic, sleep
 
-from clitool.clients import Clients, parse
+from clitool.admin.index_upkeep import refresh
 from clitool.clients_file import read
+from clitool.clients_yaml import ParsedClients, parse
 from clitool.errors import ExecutionError
+from clitool.file_rights import take_over_rights
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 LOCK_SECONDS = 10.0
-_ACL = "system.posix_acl_access"
 
 
-def change(path: str, edit: Callable[[bytes, Clients], bytes], *, trust: bool = False) -> Clients:
+def change(path: str, edit: Callable[[bytes, ParsedClients], bytes], *, trust: bool = False) -> ParsedClients:
     """Replace the content of the clients file at the absolute `path`; return what it says now.
 
     Where the path is a symbolic link, its target is replaced and the link stays. Owner, group, mode and access list
@@ -42,6 +43,7 @@ def change(path: str, edit: Callable[[bytes, Clients], bytes], *, trust: bool = 
             new = edit(old, parse(old, path))
             clients = parse(new, path)
             _replace(target, new)
+        refresh(path, new, clients, trust=trust)
     except OSError as error:
         raise ExecutionError(f"the clients file cannot be replaced: {error.strerror}", "clients_file") from None
     return clients
@@ -78,7 +80,7 @@ def _replace(target: str, data: bytes) -> None:
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
-            _take_over_rights(target, descriptor)
+            take_over_rights(target, descriptor)
             file.flush()
             os.fsync(descriptor)
         os.replace(temporary, target)
@@ -87,22 +89,6 @@ def _replace(target: str, data: bytes) -> None:
             os.unlink(temporary)
         raise
     _sync_folder(folder)
-
-
-def _take_over_rights(source: str, descriptor: int) -> None:
-    found = os.stat(source)
-    os.fchown(descriptor, found.st_uid, found.st_gid)
-    os.fchmod(descriptor, found.st_mode & 0o7777)  # after the owner: giving a file away clears bits
-    access_list = _access_list(source)
-    if access_list:
-        os.setxattr(descriptor, _ACL, access_list)
-
-
-def _access_list(path: str) -> bytes:
-    try:
-        return os.getxattr(path, _ACL) if hasattr(os, "getxattr") else b""
-    except OSError:
-        return b""  # none, or a file system that has none
 
 
 def _sync_folder(folder: str) -> None:

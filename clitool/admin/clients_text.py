@@ -13,7 +13,7 @@ from codecs import BOM_UTF8
 import yaml
 
 from clitool.errors import ExecutionError
-from clitool.strict_yaml import Document, YamlError
+from clitool.strict_yaml import Document, YamlError, compose
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class _Text:
 
     def __init__(self, data: bytes) -> None:
         self._text = data.decode()
-        self._root = Document(data).root
+        self._root = compose(data)
         self._clients = _value(self._root, "clients")
 
     def add_token(self, client: str, entry: Entry) -> str:

@@ -5,11 +5,18 @@ from __future__ import annotations
 from clitool import params, pipeline, tokens
 from clitool.access import clients_file, disable, read_token
 from clitool.admin.checkup_folders import usable
-from clitool.admin.token_list import find_client
 from clitool.calling import rest_of_stdin
 from clitool.catalog import Catalog
 from clitool.clients_file import ClientsFileError
-from clitool.errors import AuthFailed, ClitoolError, ExecutionError, ToolNotFound, one_line, report
+from clitool.errors import (
+    AuthFailed,
+    ClitoolError,
+    ExecutionError,
+    InvalidParams,
+    ToolNotFound,
+    one_line,
+    report,
+)
 from clitool.journal import Journal
 from clitool.rejection import why_rejected
 from clitool.scopes import grants
@@ -119,14 +126,16 @@ class _Walk:
 
     def _clients(self) -> Clients:
         self._explanation.begin("clients file")
-        clients = clients_file(self._request, self._environment)
+        clients = clients_file(self._request, self._environment, self._request.timeout)
         self._explanation.passed(clients.path)
         return clients
 
     def _caller(self, clients: Clients, name: str, token: bytes) -> pipeline.Caller:
         self._explanation.begin("token")
         if name:
-            client = find_client(clients, name)
+            client = clients.client(name)
+            if client is None:
+                raise InvalidParams(f"there is no client {name!r}; `clitool token list` names them", "usage")
             if client.disabled:
                 raise AuthFailed(f"the client {name!r} is disabled")
             self._explanation.passed(f"not asked for, as the client is named: {name!r}")

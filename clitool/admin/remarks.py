@@ -6,7 +6,7 @@ from clitool.errors import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from clitool.clients import Clients
+    from clitool.clients_yaml import ParsedClients
 
     Path = tuple[str | int, ...]
 
@@ -36,14 +36,14 @@ class Remarks:
 
     def __init__(self) -> None:
         self.all: list[Remark] = []
-        self._clients: Clients | None = None
+        self._clients: ParsedClients | None = None
 
     @property
     def ok(self) -> bool:
         """Whether there is no error among them."""
         return not any(remark.level == "error" for remark in self.all)
 
-    def about(self, clients: Clients) -> None:
+    def about(self, clients: ParsedClients) -> None:
         """Place remarks with a path in this file from now on."""
         self._clients = clients
 

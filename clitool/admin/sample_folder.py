@@ -8,7 +8,7 @@ from shutil import rmtree
 
 from clitool import tokens
 from clitool.admin import sample
-from clitool.clients import load
+from clitool.clients_yaml import load_all
 from clitool.errors import ExecutionError
 from clitool.private_folder import make_private_folder
 
@@ -104,7 +104,7 @@ def _publish(workshop: str, folder: str) -> None:
             target = os.path.join(folder, name)
             _move(os.path.join(workshop, name), target)
             placed.append(target)
-        load(placed[-1])  # if others may write in the folder, it would never be accepted: then nothing stays
+        load_all(placed[-1])  # if others may write in the folder, it would never be accepted: then nothing stays
     except BaseException:
         for target in placed:
             _remove(target)

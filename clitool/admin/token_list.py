@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import TypedDict
 
-    from clitool.clients import Client, Clients, Token
+    from clitool.clients import Token
+    from clitool.clients_yaml import ParsedClient, ParsedClients
 
     class Entry(TypedDict):
         """One token, as it is listed; dates are `YYYY-MM-DD`."""
@@ -60,7 +61,7 @@ def issue(path: str, wish: Wish, *, trust: bool = False) -> tuple[str, str]:
     token = tokens.issue()
     ids: list[str] = []
 
-    def edit(data: bytes, clients: Clients) -> bytes:
+    def edit(data: bytes, clients: ParsedClients) -> bytes:
         taken = _taken_ids(clients, wish)
         ids.append(_free_id(wish, taken))
         entry = {"id": ids[0], "sha256": tokens.digest(token.encode())}
@@ -80,7 +81,7 @@ def revoke(path: str, client: str, token_id: str, *, trust: bool = False) -> int
     Raises: as `issue`; an unknown id names those there are.
     """
 
-    def edit(data: bytes, clients: Clients) -> bytes:
+    def edit(data: bytes, clients: ParsedClients) -> bytes:
         ids = [token.id for token in find_client(clients, client).tokens]
         if token_id not in ids:
             there = f"it has: {', '.join(ids)}" if ids else "it has none"
@@ -90,20 +91,20 @@ def revoke(path: str, client: str, token_id: str, *, trust: bool = False) -> int
     return len(change(path, edit, trust=trust).by_name[client].tokens)
 
 
-def listing(clients: Clients, client: str = "") -> list[Entry]:
+def listing(clients: ParsedClients, client: str = "") -> list[Entry]:
     """Return one entry for each token, of all clients or of one: client, id, not_before, expires, status."""
     chosen = [find_client(clients, client)] if client else clients.by_name.values()
     return [_describe(each, token) for each in chosen for token in each.tokens]
 
 
-def find_client(clients: Clients, name: str) -> Client:
+def find_client(clients: ParsedClients, name: str) -> ParsedClient:
     """Return the client called `name`, or raise `InvalidParams` that says which there are."""
     if name not in clients.by_name:
         raise _usage(f"there is no client {name!r}; there are: {', '.join(clients.by_name)}")
     return clients.by_name[name]
 
 
-def _describe(client: Client, token: Token) -> Entry:
+def _describe(client: ParsedClient, token: Token) -> Entry:
     return {
         "client": client.name,
         "id": token.id,
@@ -126,7 +127,7 @@ def _check(wish: Wish) -> None:
         raise _usage(f"{wish.expires} is in the past; the token would never be valid")
 
 
-def _taken_ids(clients: Clients, wish: Wish) -> set[str]:
+def _taken_ids(clients: ParsedClients, wish: Wish) -> set[str]:
     if not wish.scopes:
         client = find_client(clients, wish.client)
         if client.empty_token:
@@ -138,7 +139,7 @@ def _taken_ids(clients: Clients, wish: Wish) -> set[str]:
     return set()
 
 
-def _check_roles(clients: Clients, scopes: Iterable[str]) -> None:
+def _check_roles(clients: ParsedClients, scopes: Iterable[str]) -> None:
     roles = clients.document.value.get("roles", {})
     for scope in scopes:
         if scope.startswith("role:") and scope.removeprefix("role:") not in roles:

@@ -30,7 +30,8 @@ def find(path: Path, env: Mapping[str, str] | None = None, *, connect: bool = Fa
     request = Request()
     request.clients = str(path)
     remarks = check(request, env or {}, connect=connect)
-    return [(each.level, each.where.removeprefix(str(path)).lstrip(":"), each.message) for each in remarks.all]
+    found = [(each.level, each.where.removeprefix(str(path)).lstrip(":"), each.message) for each in remarks.all]
+    return [finding for finding in found if finding[1] != ".index"]
 
 
 def trouble(path: Path, env: Mapping[str, str] | None = None) -> list[str]:
@@ -251,6 +252,7 @@ def test_warnings_do_not_fail(tmp_path: Path) -> None:
     assert result.stdout.decode().splitlines() == [
         f"{path}:1: warning: nobody can be client 'a': it has no valid token (clitool token issue a)",
         f"{path}:1: ok: client 'a' can use calculator",
+        f"{path}.index: ok: there is none, so calls read the whole clients file: it changed less than 2 seconds ago",
         "0 errors, 1 warning",
     ]
 

@@ -13,8 +13,8 @@ from jsonschema import Draft202012Validator, FormatChecker
 
 from clitool.admin.clients_schema import clients_schema
 from clitool.catalog import Catalog
-from clitool.clients import parse
 from clitool.clients_rules import problems
+from clitool.clients_yaml import parse
 from clitool.family import Family
 from clitool.strict_yaml import Document
 

@@ -10,16 +10,16 @@ from command import digest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clitool.clients import parse
 from clitool.clients_file import ClientsFileError
+from clitool.clients_yaml import parse
 
 if TYPE_CHECKING:
-    from clitool.clients import Clients
+    from clitool.clients_yaml import ParsedClients
 
 D1, D2 = digest("one"), digest("two")
 
 
-def clients(text: str) -> Clients:
+def clients(text: str) -> ParsedClients:
     return parse(text.encode(), "/etc/clitool/clients.yaml")
 
 

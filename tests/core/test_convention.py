@@ -297,8 +297,9 @@ def test_l1_list_is_whole_and_0_without_a_usable_clients_file(clitool: Clitool, 
 def test_l1_list_is_whole_and_0_without_a_reader_of_yaml(clitool: Clitool, tmp_path: Path) -> None:
     (tmp_path / "yaml.py").write_text("raise RuntimeError('a broken installation')")
     env = environment(PYTHONPATH=f"{tmp_path}:{PLUGINS}")
+    young = write_clients(tmp_path / "c", {"clients": {"a": client("*")}})  # which has no index yet
 
-    result = clitool("list", env=env)
+    result = clitool("list", env=env, clients=young)
 
     assert (result.status, result.stdout) == (0, clitool("list").stdout)
     assert b"internal error" in result.stderr

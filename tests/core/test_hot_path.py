@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from command import TOKEN, client, environment, write_clients
+from indexed import write_index
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,15 +97,14 @@ READ = {
     "answer",
     "access",
     "arguments",
+    "client_index",
     "clients",
     "clients_file",
-    "clients_rules",
     "errors",
     "lean",
     "log",
     "machine",
     "scopes",
-    "strict_yaml",
     "tokens",
     "channel",
     "supervisor",
@@ -120,6 +120,7 @@ def loaded(tmp_path: Path) -> Loaded:
     """Return what `clitool WORDS` has imported when it answers, without what the bare interpreter has."""
     settings = {"calculator": {}, "file": {"root_path": str(tmp_path / "files")}}
     path = write_clients(tmp_path / "c", {"clients": {"anna": client("calculator:use", "file:read", tools=settings)}})
+    write_index(path)
     (tmp_path / "files").mkdir()
     (tmp_path / "files" / "a.txt").write_text("a")
 
@@ -164,6 +165,22 @@ def test_verify_imports_what_it_needs(loaded: Loaded) -> None:
     assert own(names) == READ | PIPELINE | {"verification"}
     assert foreign(names) <= SHARED
     assert not heavy(names)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("list",),
+        ("verify",),
+        ("call", "calculator", "--token-stdin", "--params", '{"function": "add", "a": 1, "b": 2}'),
+        ("call", "file_read", "--token-stdin", "--params", '{"path": "a.txt"}'),
+    ],
+    ids=lambda words: words[:2][-1],
+)
+def test_where_there_is_an_index_nothing_is_imported_that_reads_yaml(loaded: Loaded, words: tuple[str, ...]) -> None:
+    assert not {"yaml", "_yaml", "clitool.clients_yaml", "clitool.clients_rules", "clitool.strict_yaml"} & loaded(
+        *words
+    )
 
 
 def test_list_imports_the_declarations_but_no_driver(loaded: Loaded) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from command import PLUGINS, TOKEN, client, environment, run, write_clients
 
-from clitool.clients import parse
+from clitool.clients_yaml import parse
 from clitool.errors import ScopeDenied, SettingsError
 from clitool.family import Family, Origin, Secret
 from clitool.settings import SettingsUnusable, load
@@ -120,7 +120,7 @@ def test_a_family_learns_where_its_settings_come_from() -> None:
     origin = settings({"host": "h"}, parse_=lambda _, origin: origin)
 
     assert origin.folder == "/etc/clitool"
-    assert set(origin.protected) == {"/etc/clitool/clients.yaml", "/var/log"}
+    assert set(origin.protected) == {"/etc/clitool/clients.yaml", "/etc/clitool/clients.yaml.index", "/var/log"}
 
 
 def test_a_fault_in_one_clients_settings_stops_that_clients_family_only(tmp_path: Path) -> None:

@@ -1,0 +1,101 @@
+"""What the index of a clients file holds (see client_index.py), as bytes: the same for the same file."""
+
+from __future__ import annotations
+
+from clitool import __version__
+from clitool.client_index import CLIENT, DIGEST, LINES, MAGIC, NUMBER, bucket_number, seal
+from clitool.lean import dumps
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import Any
+
+    from clitool.clients_yaml import ParsedClient, ParsedClients
+
+_SECTIONS = ("tools", "log", "state")
+_MAX_GROWTH = 16  # an anchor stands once in the file, but in the index wherever it is used
+
+
+class NoIndexPossible(Exception):
+    """The clients file holds what an index cannot."""
+
+
+def content(clients: ParsedClients, identity: list[int]) -> bytes:
+    """Return the index.
+
+    Args:
+        clients: all that the file says.
+        identity: of the file.
+
+    Raises:
+        NoIndexPossible: says in a few words why.
+    """
+    records = list(_records(clients))
+    _check_size(records, identity[2])
+    value = clients.document.value
+    header = {
+        "version": __version__,
+        "identity": identity,
+        "sections": {key: value[key] for key in _SECTIONS if key in value},
+        "buckets": len(records),
+    }
+    try:
+        return _assemble(dumps(header).encode(), [(key, f"{dumps(key)}:{dumps(value)}") for key, value in records])
+    except (ValueError, RecursionError):
+        raise NoIndexPossible("a number in it has thousands of digits, or anchors nest too deeply") from None
+
+
+def _records(clients: ParsedClients) -> Iterator[tuple[str, Any]]:
+    outline: Any = clients.document.outline
+    line, clients_outline = outline["clients"]
+    yield LINES, {**outline, "clients": (line, {})}
+    for client in clients.by_name.values():
+        entry = clients.document.value["clients"][client.name]
+        yield CLIENT + client.name, _entry(client, entry)
+        yield LINES + client.name, clients_outline[client.name]
+        for token in entry.get("tokens", ()):
+            yield DIGEST + token["sha256"].lower(), (client.name, token)
+
+
+def _entry(client: ParsedClient, entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {**{key: value for key, value in entry.items() if key != "tokens"}, "scopes": client.scopes}
+
+
+def _check_size(records: Iterable[tuple[str, Any]], size: int) -> None:
+    """Count what the records hold before they are written out: a kilobyte of anchors can become a gigabyte."""
+    left = _MAX_GROWTH * size
+    waiting: list[Any] = [value for _, value in records]
+    while waiting:
+        value = waiting.pop()
+        left -= len(value) if isinstance(value, str) else 1
+        if left < 0:
+            raise NoIndexPossible("its anchors are used so often that an index would be much larger")
+        if isinstance(value, dict):
+            left -= sum(map(len, value))
+            waiting += value.values()
+        elif isinstance(value, (list, tuple)):
+            waiting += value
+
+
+def _assemble(header: bytes, records: list[tuple[str, str]]) -> bytes:
+    texts: list[list[str]] = [[] for _ in records]
+    for key, text in records:
+        texts[bucket_number(key, len(records))].append(text)
+    first = seal(MAGIC, header)
+    buckets = [_bucket(first, number, ",".join(text)) for number, text in enumerate(texts)]
+    start = [MAGIC, first, len(header).to_bytes(4, "big"), header]
+    ends = _ends(sum(map(len, start)) + NUMBER * (len(buckets) + 1), buckets)
+    return b"".join([*start, *ends, *buckets])
+
+
+def _bucket(first: bytes, number: int, text: str) -> bytes:
+    data = f"{{{text}}}".encode()
+    return seal(first, number.to_bytes(NUMBER, "big"), data) + data
+
+
+def _ends(position: int, buckets: Iterable[bytes]) -> Iterator[bytes]:
+    yield position.to_bytes(NUMBER, "big")
+    for bucket in buckets:
+        position += len(bucket)
+        yield position.to_bytes(NUMBER, "big")
