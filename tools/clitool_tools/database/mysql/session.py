@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager, suppress
-
 from clitool.errors import ClitoolError, ExecutionError, InvalidParams
 from clitool_tools.database.mysql import driver
 from clitool_tools.database.mysql.clock import Clock
 from clitool_tools.database.mysql.driver import DriverError
-from clitool_tools.database.mysql.fault_table import TOO_LARGE
-from clitool_tools.database.mysql.faults import translated, unreachable
 from clitool_tools.database.mysql.server import look, pin, seen
 
 TYPE_CHECKING = False
@@ -19,6 +15,7 @@ if TYPE_CHECKING:
     from clitool.tool import Deadline
     from clitool_tools.database.mysql.driver import Field, Reply, Row, Wire
     from clitool_tools.database.mysql.server import Server
+    from clitool_tools.database.mysql.transaction import Change
     from clitool_tools.database.settings import Connection
 
 _MARGIN = 0.8  # seconds before the call's deadline, to stop a statement and say in our own words what happened
@@ -135,22 +132,21 @@ class Session:
         self._result = Result(self, self._send(wire, sql, row))
         return self._result
 
-    @contextmanager
-    def change(self, *, dry_run: bool = False) -> Iterator[Session]:
-        """Run what is inside in one transaction: all of it, or, after an error or for `dry_run`, nothing."""
+    def change(self, *, dry_run: bool = False) -> Change:
+        """Return a transaction for a ``with`` block: all of it, or, after an error or for `dry_run`, nothing."""
+        from clitool_tools.database.mysql.transaction import Change
+
+        return Change(self, dry_run=dry_run)
+
+    def begin_change(self) -> None:
+        """Begin the transaction of a change."""
         if self._mode == "change":
             raise TypeError("a change in the middle of a change")
-        self._end()
+        self.end()
         _, server = self._opened(reads_only=False)
         if server.reads_only:
             self._set_reads_only(reads_only=False)
         self._begin("change", "START TRANSACTION READ WRITE")
-        try:
-            yield self
-            if not dry_run:
-                self._commit()
-        finally:
-            self._end()
 
     def fault(self, error: DriverError, row: int | None = None) -> ClitoolError:
         """Return what to raise for an error during a statement; drop the connection if it is of no more use."""
@@ -158,6 +154,8 @@ class Session:
             self._drop(kill=True)
         elif error.kind != "server":
             self._drop()
+        from clitool_tools.database.mysql.faults import translated
+
         return translated(error, self._allowed, row)
 
     def abandon(self, reply: Reply) -> None:
@@ -201,7 +199,7 @@ class Session:
 
     def close(self) -> None:
         """Take back what was not committed, and hang up; without waiting for a server that is gone."""
-        self._end()
+        self.end()
         if self._wire is not None:
             self._clock.wind(_FAREWELL)
             self._wire.close()
@@ -224,6 +222,8 @@ class Session:
         try:
             wire = driver.connect(address, self._clock)
         except DriverError as error:
+            from clitool_tools.database.mysql.faults import unreachable
+
             in_plain = address.ssl_mode == "DISABLED" and not address.socket
             raise unreachable(error, in_plain=in_plain) from None
         self._wire = wire
@@ -271,9 +271,12 @@ class Session:
         """Raise `InvalidParams` (too_large) for what the server would only answer by hanging up."""
         most = self._server.max_packet if self._server is not None else len(sql) * 4 + 1
         if len(sql) * 4 >= most and len(sql.encode()) >= most:  # a character has at most 4 bytes
+            from clitool_tools.database.mysql.fault_table import TOO_LARGE
+
             raise InvalidParams(TOO_LARGE, "too_large")
 
-    def _commit(self) -> None:
+    def commit(self) -> None:
+        """Make a change last; raises `ExecutionError` (connection_lost) if nobody knows whether it does."""
         wire, _ = self._opened()
         self._allowed = self.seconds
         self._clock.wind(self._allowed + _GRACE)
@@ -289,7 +292,7 @@ class Session:
             ) from None
         self._mode = ""
 
-    def _end(self) -> None:
+    def end(self) -> None:
         """Take the transaction back, if there is one; the server does so itself if the connection is gone."""
         if self._result is not None:
             self._result.close()
@@ -313,9 +316,11 @@ class Session:
 
     def _kill(self, number: int) -> None:
         self._clock.wind(_FAREWELL)
-        with suppress(DriverError):
+        try:
             other = driver.connect(self._connection.address, self._clock)
             try:
                 other.query(f"KILL {number:d}")
             finally:
                 other.abort()
+        except DriverError:
+            return
