@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from clitool_tools.database import family
 from contexts import make_context
+from mysql_wires import WITH_EXTENSION
 from refusals import PASSWORD, SECRET, Refusals
 
 from clitool.family import Secret
@@ -52,14 +53,15 @@ class Maria(Refusals):
         self.folder = str(server.folder)
         self.settings: dict[str, Any] = {
             "type": "mysql",
-            "host": "127.0.0.1",
-            "port": server.port,
+            "socket": server.socket,
             "user": self.name,
             "password": PASSWORD,
             "database": self.name,
             "allowed_tables": ALLOWED,
             **settings,
         }
+        if not WITH_EXTENSION:
+            self.over_tcp()
         password = PASSWORD.replace("\\", "\\\\").replace("'", "''")
         server.run(
             f"CREATE DATABASE {self.name} CHARACTER SET utf8mb4;"
@@ -67,6 +69,12 @@ class Maria(Refusals):
             f"GRANT {RIGHTS} ON {self.name}.* TO {self.name}@'%'"
         )
         self.run(script)
+
+    def over_tcp(self) -> Maria:
+        """Have it reached at its port, for what a Unix socket has not."""
+        self.settings.pop("socket", None)
+        self.settings.update(host="127.0.0.1", port=self.server.port)
+        return self
 
     def drop(self) -> None:
         """Remove the database and the account."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 from clitool_tools.database import family
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from services.fake_mysql import Conversation, FakeMySQL
     from services.mariadb import MariaDB
 
-    StartFake = Callable[[Callable[[Conversation], None]], FakeMySQL]
+    class StartFake(Protocol):
+        def __call__(self, behave: Callable[[Conversation], None], *, over_tcp: bool = False) -> FakeMySQL: ...
+
 
 # The modes of every session.
 PINNED = "STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION"
@@ -48,12 +50,12 @@ def refused(reason: str) -> Iterator[dict[str, Any]]:
     assert found["details"]["reason"] == reason
 
 
-def towards(port: int, seconds: float = 5, **more: object) -> Session:
-    values = {
-        "type": "mysql", "host": "127.0.0.1", "port": port, "user": "u", "password": PASSWORD, "database": "d",
-        "allowed_tables": ["t"], "ssl_mode": "DISABLED", **more,
-    }  # fmt: skip
-    return Session(parsed(values), Deadline(seconds))
+def towards(place: int | str, seconds: float = 5, **more: object) -> Session:
+    """Return a session with whoever listens at a port, or at the path of a Unix socket."""
+    over_tcp = {"host": "127.0.0.1", "port": place, "ssl_mode": "DISABLED"}
+    there = {"socket": place} if isinstance(place, str) else over_tcp
+    account = {"user": "u", "password": PASSWORD, "database": "d", "allowed_tables": ["t"]}
+    return Session(parsed({"type": "mysql", **there, **account, **more}), Deadline(seconds))
 
 
 def count(maria: Maria) -> int:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import socket
 import ssl
 import struct
+import tempfile
 import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -89,17 +92,22 @@ class Conversation:
 
 
 class FakeMySQL:
-    """Listens on a loopback port; each client gets `behave`, until `stop`.
+    """Listens on a loopback port or a Unix socket; each client gets `behave`, until `stop`.
 
     Attributes:
-        port: where.
+        place: its port, or the path of its socket.
         heard: everything that clients said in packets.
     """
 
-    def __init__(self, behave: Callable[[Conversation], None]) -> None:
+    def __init__(self, behave: Callable[[Conversation], None], *, on_socket: bool = False) -> None:
         self._behave = behave
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port: int = self._listener.getsockname()[1]
+        self._folder = tempfile.mkdtemp() if on_socket else ""
+        self.place: int | str = os.path.join(self._folder, "s") if on_socket else 0
+        self._listener = socket.socket(socket.AF_UNIX if on_socket else socket.AF_INET)
+        self._listener.bind(self.place if on_socket else ("127.0.0.1", 0))
+        self._listener.listen()
+        if not on_socket:
+            self.place = self._listener.getsockname()[1]
         self._talks: list[tuple[Conversation, threading.Thread]] = []
         self._thread = threading.Thread(target=self._serve)
         self._thread.start()
@@ -118,6 +126,8 @@ class FakeMySQL:
                 talk.plain.shutdown(socket.SHUT_RDWR)
             thread.join()
             talk.plain.close()
+        if self._folder:
+            shutil.rmtree(self._folder)
 
     def _serve(self) -> None:
         while True:

@@ -14,6 +14,7 @@ from file_world import World
 from mail_world import MailWorld
 from mariadb_world import Maria
 from mongo_world import Mongo
+from mysql_wires import WITH_EXTENSION
 from services import mail as mail_service
 from services.certificates import Authority
 from services.fake_mysql import FakeMySQL
@@ -88,8 +89,8 @@ def fake_mysql() -> Iterator[StartFake]:
     """Start a server that behaves as told."""
     servers: list[FakeMySQL] = []
 
-    def start(behave: Callable[[Conversation], None]) -> FakeMySQL:
-        servers.append(FakeMySQL(behave))
+    def start(behave: Callable[[Conversation], None], *, over_tcp: bool = False) -> FakeMySQL:
+        servers.append(FakeMySQL(behave, on_socket=WITH_EXTENSION and not over_tcp))
         return servers[-1]
 
     yield start

@@ -323,7 +323,7 @@ def test_another_login_gives_the_password_to_nobody_in_plain(fake_mysql: StartFa
         talk.say(b"\xfemysql_clear_password\0")
 
     server = fake_mysql(behave)
-    session = towards(server.port)
+    session = towards(server.place)
     session.read()
     assert session.park()
 
@@ -357,7 +357,7 @@ def test_a_session_is_looked_at_again(fake_mysql: StartFake, modes: str) -> None
         talk.hear()
         talk.rows(("10.11.19-MariaDB", "0", modes, "1", "7", "999", *["utf8mb4"] * 3, "+00:00", "1", "1"))
 
-    session = towards(fake_mysql(behave).port)
+    session = towards(fake_mysql(behave).place)
     session.read()
     assert session.park()
 
@@ -386,7 +386,7 @@ def test_a_server_that_does_not_do_its_part_loses_the_connection(
         else:
             talk.plain.shutdown(2)
 
-    session = towards(fake_mysql(behave).port)
+    session = towards(fake_mysql(behave).place)
     assert session.server
 
     assert not (session.park() and session.resume(Deadline(5)))

@@ -50,10 +50,16 @@ def adopt(world: Maria, script: list[str]) -> None:
     world.settings.update(user=user, password=OURS)
 
 
+@pytest.fixture
+def maria(maria: Maria) -> Maria:
+    """Most of what is looked at is where the server is, and whether it is known for who it is."""
+    return maria.over_tcp()
+
+
 @pytest.fixture(scope="module")
 def limited(mariadb: MariaDB) -> Iterator[Maria]:
     """A world that is used by the account which check proposes."""
-    world = Maria(mariadb)
+    world = Maria(mariadb).over_tcp()
     adopt(world, statements(findings(world)))
     yield world
     mariadb.run(f"DROP USER `{world.settings['user']}`@'%'")

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mariadb_world import PASSWORD
 from mysql_sessions import PINNED, refused, towards
+from mysql_wires import WITH_EXTENSION
 from services.certificates import Authority
 from services.fake_mysql import NATIVE, OK, TLS, FakeMySQL
 
@@ -50,8 +51,8 @@ def test_the_password_is_never_sent_in_plain_whatever_the_server_asks_for(
     fake_mysql: StartFake, plugin: str, data: bytes, reason: str
 ) -> None:
     """The connector sends it, unencrypted too, to a server that asks for the full login of MySQL 8."""
-    server = fake_mysql(lambda talk: ask_for_the_password(talk, plugin, data))
-    session = towards(server.port)
+    server = fake_mysql(lambda talk: ask_for_the_password(talk, plugin, data), over_tcp=True)
+    session = towards(server.place)
     with refused(reason) as found:
         session.read()
     session.close()
@@ -66,9 +67,9 @@ def test_nor_is_it_when_the_server_asks_again_after_the_first_step(fake_mysql: S
         talk.hear()
         talk.say(b"\x01\x04")
 
-    server = fake_mysql(behave)
+    server = fake_mysql(behave, over_tcp=True)
     with refused("tls"):
-        towards(server.port).read()
+        towards(server.place).read()
 
     assert PASSWORD.encode() not in server.heard
 
@@ -95,8 +96,8 @@ def test_the_login_of_mysql_8_works_where_it_is_encrypted(
             talk.hear()
             talk.rows(("8.0.39", "0", PINNED, "1", "7", "9", *["utf8mb4"] * 3, "+00:00", "1", "1"))
 
-    server = fake_mysql(behave)
-    session = towards(server.port, ssl_mode="VERIFY_IDENTITY", ssl_ca=str(authority.path))
+    server = fake_mysql(behave, over_tcp=True)
+    session = towards(server.place, ssl_mode="VERIFY_IDENTITY", ssl_ca=str(authority.path))
     found = session.server
     session.close()
 
@@ -109,9 +110,9 @@ def test_the_login_of_mysql_8_works_where_it_is_encrypted(
 @pytest.mark.parametrize("mode", ["REQUIRED", "VERIFY_IDENTITY"])
 def test_nothing_is_sent_to_a_server_that_takes_back_its_encryption(fake_mysql: StartFake, mode: str) -> None:
     """Neither the account's name nor a proof of the password."""
-    server = fake_mysql(lambda talk: talk.greet())
+    server = fake_mysql(lambda talk: talk.greet(), over_tcp=True)
     with refused("tls"):
-        towards(server.port, ssl_mode=mode).read()
+        towards(server.place, ssl_mode=mode).read()
 
     assert server.heard == b""
 
@@ -121,9 +122,9 @@ def test_what_was_said_before_the_encryption_is_not_taken_for_what_comes_after(f
         talk.greet(more=TLS)
         talk.say(OK)
 
-    server = fake_mysql(behave)
+    server = fake_mysql(behave, over_tcp=True)
     with refused("tls"):
-        towards(server.port, ssl_mode="REQUIRED").read()
+        towards(server.place, ssl_mode="REQUIRED").read()
 
 
 def test_no_file_is_sent_to_a_server_that_asks_for_one(fake_mysql: StartFake, tmp_path: Any) -> None:
@@ -135,10 +136,11 @@ def test_no_file_is_sent_to_a_server_that_asks_for_one(fake_mysql: StartFake, tm
         talk.hear()
         talk.say(b"\xfb" + os.fsencode(private))
         talk.hear()
+        talk.say(OK)
 
     server = fake_mysql(behave)
     with refused("connection_lost"):
-        towards(server.port).read()
+        towards(server.place).read()
 
     assert b"TOP-SECRET" not in server.heard
 
@@ -180,8 +182,8 @@ def test_whatever_a_server_says_is_an_error_of_ours_at_worst(proper: int, packet
             talk.say(packet)
         talk.plain.shutdown(socket.SHUT_WR)
 
-    server = FakeMySQL(behave)
-    session = towards(server.port, timeout=0.5)
+    server = FakeMySQL(behave, on_socket=WITH_EXTENSION)
+    session = towards(server.place, timeout=0.5)
     try:
         session.read()
         session.run("SELECT 1").all()
@@ -205,7 +207,7 @@ def test_whatever_a_server_calls_its_version_is_an_error_of_ours_at_worst(fake_m
             talk.hear()
             step(talk)
 
-    session = towards(fake_mysql(behave).port, timeout=0.5)
+    session = towards(fake_mysql(behave).place, timeout=0.5)
     with suppress(ClitoolError):
         session.read()
     session.close()
@@ -214,7 +216,7 @@ def test_whatever_a_server_calls_its_version_is_an_error_of_ours_at_worst(fake_m
 def test_the_server_is_not_told_who_we_are(fake_mysql: StartFake) -> None:
     server = fake_mysql(lambda talk: talk.let_in())
     with pytest.raises(ClitoolError):
-        towards(server.port, timeout=0.3).read()
+        towards(server.place, timeout=0.3).read()
 
     assert b"u" in server.heard
     assert socket.gethostname().encode() not in server.heard
@@ -224,6 +226,7 @@ def test_the_server_is_not_told_who_we_are(fake_mysql: StartFake) -> None:
 def test_an_unknown_first_method_is_not_loaded(fake_mysql: StartFake) -> None:
     server = fake_mysql(lambda talk: talk.greet(plugin="authentication_kerberos_client"))
     with refused("unreachable"):
-        towards(server.port, timeout=0.3).read()
+        towards(server.place, timeout=0.3).read()
 
-    assert NATIVE.encode() in server.heard
+    assert b"_password\0" in server.heard
+    assert b"kerberos" not in server.heard

@@ -384,7 +384,7 @@ def test_the_audit_line_names_what_is_touched(maria: Maria) -> None:
 
 
 def test_a_decision_opens_no_connection(maria: Maria) -> None:
-    maria.settings["port"] = 1
+    maria.over_tcp().settings["port"] = 1
     context = maria.context()
 
     assert TOOLS["query"](context).decide(table="orders") == {"connection": "", "table": "orders"}

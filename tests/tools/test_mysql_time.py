@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import socket
 import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from clitool_tools.database.mysql.session import Session
+from keeping import freeze
 from mariadb_world import Maria
 from mysql_sessions import count, is_gone, opened, parsed, refused, towards
 from services.mariadb import MariaDB
@@ -144,7 +143,7 @@ def test_a_server_that_does_not_answer_as_it_should_is_given_up_in_time(
     fake_mysql: StartFake, behave: Callable[[Conversation], None], reason: str
 ) -> None:
     server = fake_mysql(behave)
-    session = towards(server.port, seconds=2.5, timeout=0.5)
+    session = towards(server.place, seconds=2.5, timeout=0.5)
     with refused(reason):
         session.read()
     session.close()
@@ -198,11 +197,11 @@ def test_a_name_server_that_does_not_answer_is_not_waited_for(monkeypatch: pytes
 def test_every_address_of_a_host_is_tried(maria: Maria, monkeypatch: pytest.MonkeyPatch) -> None:
     """localhost is often both ::1 and 127.0.0.1, and the server listens on one of them."""
     found = [
-        (socket.AF_INET6, socket.SOCK_STREAM, 6, "", ("::1", maria.settings["port"], 0, 0)),
-        (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", maria.settings["port"])),
+        (socket.AF_INET6, socket.SOCK_STREAM, 6, "", ("::1", maria.server.port, 0, 0)),
+        (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", maria.server.port)),
     ]
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
-    session = opened(maria, host="localhost")
+    session = opened(maria.over_tcp(), host="localhost")
     session.read()
     session.close()
 
@@ -258,7 +257,7 @@ def test_a_commit_that_gets_no_answer_is_not_called_a_failure(mortal: Maria) -> 
     session = opened(mortal, timeout=0.3)
     with refused("connection_lost") as found, session.change():
         session.run("INSERT INTO orders (customer_id) VALUES (1)")
-        os.kill(mortal.server.process.pid, signal.SIGSTOP)
+        freeze(mortal.server.process)
     session.close()
 
     assert "look whether it did" in found["error"]
@@ -271,7 +270,7 @@ def test_closing_does_not_wait_for_a_server_that_stands_still(mortal: Maria, mod
         session.read()
     else:
         with refused("timeout"), session.change():
-            os.kill(mortal.server.process.pid, signal.SIGSTOP)
+            freeze(mortal.server.process)
             session.run("DELETE FROM orders")
-    os.kill(mortal.server.process.pid, signal.SIGSTOP)
+    freeze(mortal.server.process)
     session.close()

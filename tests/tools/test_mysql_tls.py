@@ -18,6 +18,16 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
+def maria(maria: Maria) -> Maria:
+    return maria.over_tcp()
+
+
+@pytest.fixture
+def mortal(mortal: Maria) -> Maria:
+    return mortal.over_tcp()
+
+
+@pytest.fixture
 def strangers(tmp_path: Any) -> Authority:
     from services.certificates import Authority
 

@@ -19,8 +19,8 @@ from mysql.connector.network import MySQLTCPSocket
 from mysql.connector.protocol import MySQLProtocol
 from mysql.connector.utils import read_lc_string, read_lc_string_list
 
-from clitool_tools.database.mysql.clock import ClockedSocket, dial
 from clitool_tools.database.mysql.driver import DriverError, Field, Reply
+from clitool_tools.database.mysql.stream import ClockedSocket, dial
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -320,8 +320,8 @@ class _Protocol(MySQLProtocol):
             rest, _ = read_lc_string(rest)
         rest, name = read_lc_string(rest)
         rest, _ = read_lc_string(rest)
-        charset, length, type_, flags, decimals = struct.unpack("<xHIBHBxx", rest)
-        return (name or b"").decode(encoding, "surrogateescape"), type_, flags, charset, decimals, length
+        charset, type_, flags, decimals = struct.unpack("<xH4xBHBxx", rest)
+        return (name or b"").decode(encoding, "surrogateescape"), type_, flags, charset, decimals
 
 
 _SLOW = (TimeoutError, errors.ReadTimeoutError, errors.WriteTimeoutError, errors.ConnectionTimeoutError)

@@ -1,11 +1,12 @@
 """The seam between the engine and the connector: bytes in, bytes out, one kind of error.
 
-Behind it stands the connector's pure-Python protocol (see `connector`). What is here is all that another driver,
-the connector's C extension for one, would have to do the same.
+Behind it stand the connector's C extension (see `extension`), where it can be had and keeps what the settings promise,
+and else the connector's pure-Python protocol (see `connector`); to the engine they are the same.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 
 from clitool.errors import DriverMissing
@@ -58,18 +59,16 @@ class Field:
         flags: the protocol's flags, for example 1 for NOT NULL and 32 for UNSIGNED.
         charset: the number of its collation; 63 is ``binary``.
         decimals: digits after the point; 31 or 39 if they vary.
-        length: the most bytes that a value can have.
     """
 
-    __slots__ = ("charset", "decimals", "flags", "length", "name", "type")
+    __slots__ = ("charset", "decimals", "flags", "name", "type")
 
-    def __init__(self, name: str, type_: int, flags: int, charset: int, decimals: int, length: int) -> None:
+    def __init__(self, name: str, type_: int, flags: int, charset: int, decimals: int) -> None:
         self.name = name
         self.type = type_
         self.flags = flags
         self.charset = charset
         self.decimals = decimals
-        self.length = length
 
 
 class Reply:
@@ -136,16 +135,45 @@ def connect(address: Address, clock: Clock) -> Wire:
         DriverError: for whatever goes wrong.
         DriverMissing: the connector is not installed.
     """
-    return _opener()(address, clock)
+    wire = _by_extension(address, clock) if _suits_extension(address) else None
+    return wire or _opener()(address, clock)
+
+
+def _suits_extension(address: Address) -> bool:
+    """Return whether the connector's C extension keeps, for this address, all that the settings promise.
+
+    In any other mode of TLS than VERIFY_IDENTITY it goes on unencrypted with a server that wants it so, and a server
+    that it reached unencrypted, it gives the password under a key of that server's. The authorities of the system are
+    not those of its own OpenSSL, and for a locked key of a certificate that would ask on the terminal.
+    """
+    is_verified = address.ssl_mode == "VERIFY_IDENTITY" and address.ssl_ca and not address.ssl_cert
+    return bool(address.socket or is_verified) and not any(name.startswith("LIBMYSQL_") for name in os.environ)
+
+
+def _by_extension(address: Address, clock: Clock) -> Wire | None:
+    """Return a connection of the C extension, or None if it cannot be loaded, or does not tell why there is none.
+
+    It brings an OpenSSL of its own. Where another one is at work already, it must not be loaded, or cannot.
+    """
+    if "_mysql_connector" not in sys.modules and not {"_ssl", "_hashlib"}.isdisjoint(sys.modules):
+        return None
+    try:
+        from clitool_tools.database.mysql.extension import Unexplained, open_wire
+    except ImportError:
+        return None
+    try:
+        return open_wire(address, clock)
+    except Unexplained:
+        return None
 
 
 # What the connector imports if it is there, for what nothing here uses: SRV records of DNS, which take longer than all
-# the rest, and its C extension, which it would only use where it can be loaded.
+# the rest, and its C extension.
 _UNUSED = ("dns", "_mysql_connector")
 
 
 def _opener() -> Callable[[Address, Clock], Wire]:
-    """Import the connector and return what opens a connection with it."""
+    """Import the connector and return what opens a connection with its pure-Python protocol."""
     hidden = [name for name in _UNUSED if name not in sys.modules]
     sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]  # None there means that it cannot be imported
     try:
