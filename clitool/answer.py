@@ -10,11 +10,15 @@ from clitool.lean import dumps
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, TypeGuard
+
+    from clitool.json_array import JsonArray
 
 MAX_BYTES = 64 * 1024 * 1024
 SAFE_INTEGER = 2**53 - 1  # beyond it, hosts that read numbers as float64 change digits
 _LARGE = [lead + b"9" * 16 for lead in (b":", b",", b"[", b"-", b" ")]  # what may stand before one, and 16 digits
+_DIGITS = 17  # what stands before one, and 16 digits: so far one part of a text reaches into the next
+_PART = 1 << 20
 _DIGITS_AS_NINES = bytes(57 if 48 <= octet <= 57 else octet for octet in range(256))
 
 
@@ -27,17 +31,53 @@ def encode(document: object, *, pretty: bool = False) -> bytes:
     Raises:
         ExecutionError: a value has no JSON form (bad_result), or the whole is too large (answer_size).
     """
-    dump = _dump_pretty if pretty else dumps
+    return b"".join(pieces(document, pretty=pretty))
+
+
+def pieces(document: object, *, pretty: bool = False) -> list[bytes]:
+    """Return what `encode` does, in pieces: what is written already (`clitool.json_array`) is not copied."""
     try:
-        data = dump(document, _convert).encode()
-        nines = (b"," + data).translate(_DIGITS_AS_NINES)
-        if any(large in nines for large in _LARGE):  # perhaps a large integer: look closely, and only then
-            data = dump(_safe(document), _convert).encode()
+        texts, arrays = _written(document, pretty=pretty)
+        if any(map(_may_hold_large, texts)):  # look closely, and only then
+            texts, arrays = _written(_safe(document), pretty=pretty)
     except (ValueError, TypeError, BufferError, RecursionError) as error:
         raise ExecutionError("the tool's result holds a value that JSON cannot express", "bad_result") from error
-    if len(data) >= MAX_BYTES:
+    found = texts[:1]
+    for array, text in zip(arrays, texts[1:], strict=True):
+        found += [*array.pieces(), text]
+    if sum(map(len, found)) >= MAX_BYTES:
         raise ExecutionError("the answer is too large; ask for less", "answer_size")
-    return data + b"\n"
+    return [*found, b"\n"]
+
+
+def _written(document: object, *, pretty: bool) -> tuple[list[bytes], list[JsonArray]]:
+    """Return the texts before, between and behind the arrays that are written already, and these."""
+    arrays: list[JsonArray] = []
+    mark = os.urandom(16).hex()  # stands for an array; no other text can be the same, by chance or by design
+
+    def convert(value: object) -> Any:  # noqa: ANN401 - any JSON value
+        if not _is_array(value):
+            return _convert(value)
+        if pretty:
+            return list(value)
+        arrays.append(value)
+        return mark
+
+    dump = _dump_pretty if pretty else dumps
+    return dump(document, convert).encode().split(f'"{mark}"'.encode()), arrays
+
+
+def _is_array(value: object) -> TypeGuard[JsonArray]:
+    return type(value).__module__ == "clitool.json_array"  # without importing it, as `_convert` does
+
+
+def _may_hold_large(text: bytes) -> bool:
+    """Return whether an integer beyond the safe ones may be in it; a part of the text at a time, to copy no more."""
+    for start in range(0, len(text), _PART):
+        nines = (b"," + text[start : start + _PART + _DIGITS]).translate(_DIGITS_AS_NINES)
+        if any(large in nines for large in _LARGE):
+            return True
+    return False
 
 
 def write(descriptor: int, data: bytes | memoryview) -> bool:

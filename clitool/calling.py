@@ -49,13 +49,13 @@ def work(
     journal = Journal(request.tool, environment)
     try:
         result = _result(request, environment, channel, journal, connections)
-        data = answer.encode({"ok": True, "result": result}, pretty=request.pretty)
+        data = answer.pieces({"ok": True, "result": result}, pretty=request.pretty)
     except BaseException as error:  # noqa: BLE001 - this door's one way out: whatever happens becomes a document
         explain(channel, error, verbose=request.verbose)
         journal.outcome(error)
         return [error_document(request, error, journal.logged_under())], 1
     journal.outcome(None)
-    return [data], 0
+    return data, 0
 
 
 def _result(

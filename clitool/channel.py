@@ -43,9 +43,10 @@ class Channel:
         self._send(ANSWER, bytes([status]), *document)
 
     def _send(self, kind: bytes, *pieces: bytes) -> None:
-        # One after another, as they are: joined, a large answer would be in memory twice.
-        self._write(kind + sum(map(len, pieces)).to_bytes(8, "big"))
-        for piece in pieces:
+        length = sum(map(len, pieces))
+        frame = [kind + length.to_bytes(8, "big"), *pieces]
+        # What is small is read at once; what is large would be in memory twice.
+        for piece in frame if length > _CHUNK else [b"".join(frame)]:
             self._write(piece)
 
     def _write(self, piece: bytes) -> None:

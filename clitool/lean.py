@@ -20,7 +20,18 @@ if TYPE_CHECKING:
 
     Pairs = Callable[[list[tuple[str, Any]]], Any]
 
-    __all__ = ["compare_digest", "datetime", "dumps", "loads", "sha256", "signal", "socket", "sqlite3"]
+    __all__ = [
+        "compare_digest",
+        "datetime",
+        "dumps",
+        "loads",
+        "sha256",
+        "signal",
+        "socket",
+        "sqlite3",
+        "string_writer",
+        "writer",
+    ]
 else:
     try:
         import _signal as signal
@@ -92,14 +103,32 @@ def dumps(value: object, default: Callable[[object], object] | None = None) -> s
     Raises:
         ValueError, TypeError, RecursionError: there is no such JSON.
     """
+    return _writer({}, default)(value)
+
+
+def writer() -> Callable[[object], str]:
+    """Return a function that writes one value after the other as `dumps` does, and raises what that raises."""
+    return _writer(None, None)
+
+
+def string_writer() -> Callable[[str], str]:
+    """Return the function that writes strings as `dumps` does."""
+    try:
+        from _json import encode_basestring_ascii
+    except ImportError:
+        from json.encoder import encode_basestring_ascii
+    return encode_basestring_ascii
+
+
+def _writer(open_values: dict[int, Any] | None, default: Callable[[object], object] | None) -> Callable[[object], str]:
     try:
         from _json import encode_basestring_ascii, make_encoder
     except ImportError:
         import json
 
-        return json.dumps(value, allow_nan=False, default=default, separators=(",", ":"))
-    encode = make_encoder({}, default or _refuse, encode_basestring_ascii, None, ":", ",", False, False, False)
-    return "".join(encode(value, 0))
+        return json.JSONEncoder(allow_nan=False, default=default, separators=(",", ":")).encode
+    encode = make_encoder(open_values, default or _refuse, encode_basestring_ascii, None, ":", ",", False, False, False)
+    return lambda value: "".join(encode(value, 0))
 
 
 def _refuse(value: object) -> object:

@@ -6,10 +6,12 @@ import json
 from typing import Any
 
 import pytest
+from answers import SAFE_INTEGER, answered
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clitool.answer import SAFE_INTEGER, encode
+from clitool import answer
+from clitool.answer import encode
 
 INTEGERS = st.one_of(
     st.integers(), st.sampled_from([SAFE_INTEGER, SAFE_INTEGER + 1, -SAFE_INTEGER - 1, 10**15, 10**16])
@@ -23,18 +25,19 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 )
 
 
-def exact(value: Any) -> Any:
-    """Return the value with its large integers as strings."""
-    if isinstance(value, dict):
-        return {key: exact(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [exact(item) for item in value]
-    is_large = isinstance(value, int) and not isinstance(value, bool) and abs(value) > SAFE_INTEGER
-    return str(value) if is_large else value
-
-
 @pytest.mark.parametrize("pretty", [False, True], ids=["one line", "pretty"])
 @settings(deadline=None, derandomize=True, max_examples=300)
 @given(value=VALUES)
 def test_large_integers_become_strings_and_nothing_else_changes(pretty: bool, value: Any) -> None:
-    assert json.loads(encode(value, pretty=pretty)) == exact(value)
+    assert json.loads(encode(value, pretty=pretty)) == answered(value)
+
+
+@settings(deadline=None, derandomize=True)
+@given(before=st.integers(0, 60), part=st.integers(1, 40), value=INTEGERS)
+def test_a_large_integer_is_found_wherever_the_text_is_divided(before: int, part: int, value: int) -> None:
+    """The text is looked through in parts, so that a long one isn't in memory several times."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(answer, "_PART", part)
+        document = ["x" * before, value, "y"]
+
+        assert json.loads(encode(document)) == answered(document)

@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 CORE = sorted((ROOT / "clitool").rglob("*.py"))
 TOOLS = sorted((ROOT / "tools" / "clitool_tools").rglob("*.py"))
-PLUGIN_API = {"clitool.family", "clitool.tool", "clitool.errors", "clitool.jail", "clitool.lean"}
+PLUGIN_API = {"clitool.family", "clitool.tool", "clitool.errors", "clitool.jail", "clitool.json_array", "clitool.lean"}
 DRIVERS = {"sqlite3", "mysql", "pymongo", "bson", "imaplib", "smtplib", "sqlglot"}
 
 

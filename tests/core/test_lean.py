@@ -36,7 +36,26 @@ JSON = st.recursive(
 @settings(deadline=None, derandomize=True)
 @given(JSON)
 def test_what_is_written_is_what_json_writes(value: Any) -> None:
-    assert lean.dumps(value) == json.dumps(value, separators=(",", ":"))
+    assert lean.dumps(value) == lean.writer()(value) == json.dumps(value, separators=(",", ":"))
+
+
+@settings(deadline=None, derandomize=True)
+@given(st.text(st.characters(exclude_categories=())))
+def test_a_string_is_written_as_json_writes_it(text: str) -> None:
+    assert lean.string_writer()(text) == json.dumps(text)
+
+
+def test_a_writer_goes_on_after_what_it_cannot_write() -> None:
+    write = lean.writer()
+    value: list[Any] = [float("nan")]
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        write(value)
+    value[0] = value
+    with pytest.raises(RecursionError):
+        write(value)
+    value[0] = 1
+
+    assert write(value) == "[1]"
 
 
 TEXTS = [
@@ -201,7 +220,8 @@ def test_without_the_private_modules_the_public_ones_serve(tmp_path: Path) -> No
         "from clitool import lean\n"
         "print(lean.dumps(lean.loads('{\"a\": [1, \"é\", null, true, 1.5]}')), lean.sha256(b'x').hexdigest(),"
         " lean.compare_digest(b'a', b'a'), lean.sqlite3 is sqlite3, lean.socket is socket,"
-        " lean.datetime is datetime)\n"
+        " lean.datetime is datetime,"
+        " lean.writer()(['é']), lean.string_writer()('é'))\n"
     )
 
     done = subprocess.run(
@@ -212,6 +232,8 @@ def test_without_the_private_modules_the_public_ones_serve(tmp_path: Path) -> No
         '{"a":[1,"\\u00e9",null,true,1.5]}',
         hashlib.sha256(b"x").hexdigest(),
         *["True"] * 4,
+        '["\\u00e9"]',
+        '"\\u00e9"',
     ]
 
 

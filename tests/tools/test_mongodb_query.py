@@ -104,7 +104,7 @@ def test_the_bytes_of_an_answer_are_bounded_exactly(mongo: Mongo, text: str, row
     document = {"t": text, "n": 2**60, "deep": [{"a": None}]}
     mongo.fill({"things": [{"_id": number, **document} for number in range(6)]})
     whole = mongo.call("query", table="things", limit=rows)["rows"]
-    size = len(json.dumps(whole, separators=(",", ":"))) - 1  # each row with a comma or the closing bracket
+    size = len(json.dumps(list(whole), separators=(",", ":"))) - 1  # each row with a comma or the closing bracket
     mongo.settings["max_bytes"] = size
     assert mongo.call("query", table="things")["rows"] == whole
     mongo.settings["max_bytes"] = size - 1

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from clitool.json_array import JsonArray
+from clitool.lean import string_writer, writer
 from clitool_tools.database.values import is_unicode, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
     Row = Sequence[Any]
+    Write = Callable[[Any], str]
+
+_SAFE_INTEGER = 2**53 - 1  # an answer has larger ones as strings
 
 
 class Page:
@@ -24,7 +29,7 @@ class Page:
     __slots__ = ("last", "rows", "truncated")
 
     def __init__(self) -> None:
-        self.rows: list[dict[str, Any]] = []
+        self.rows = JsonArray()
         self.truncated = False
         self.last: Row | None = None
 
@@ -38,30 +43,10 @@ def collect(
         names: keys of the objects, all different; a row may be longer than they are.
         rows: as an engine reads them, at least one more than `limit` if there are so many.
         limit: rows, at least one.
-        max_bytes: size of the rows as ASCII JSON.
+        max_bytes: size of the rows as ASCII JSON, each with a comma.
         documents: positions of the columns that hold JSON documents.
     """
-    page = Page()
-    width = len(names)
-    frame = 3 + sum(json_size(name) + 2 for name in names)  # braces, comma; colon and comma for each name
-    size, is_exact = 0, False
-    for row in rows:
-        values: Sequence[Any] = row[:width]
-        bound = _bound(values)
-        if bound is None:
-            values = [show(value) for value in values]
-        size += frame + (_size(values) if is_exact or bound is None else bound)
-        if size > max_bytes and not is_exact:  # perhaps the bounds were too cautious: from here on by exact sizes
-            is_exact = True
-            size = sum(frame + _size(shown) for shown in (*(each.values() for each in page.rows), values))
-        if page.rows and (size > max_bytes or len(page.rows) == limit):
-            page.truncated = True
-            break
-        page.rows.append(dict(zip(names, values, strict=True)))
-        page.last = row
-    for position in documents:
-        _embed(page.rows, names[position])
-    return page
+    return _filled(rows, _row_writer(names, documents), limit, max_bytes)
 
 
 def collect_documents(rows: Iterable[Row], limit: int, max_bytes: int) -> Page:
@@ -70,82 +55,68 @@ def collect_documents(rows: Iterable[Row], limit: int, max_bytes: int) -> Page:
     Args:
         rows: each begins with the document as JSON; at least one more than `limit` if there are so many.
         limit: documents, at least one.
-        max_bytes: size of the documents as ASCII JSON.
+        max_bytes: size of the documents as ASCII JSON, each with a comma.
     """
-    from json import JSONEncoder
+    write = writer()
+    return _filled(rows, lambda row: write(row[0]), limit, max_bytes)
 
-    encode = JSONEncoder(separators=(",", ":")).encode
+
+def _filled(rows: Iterable[Row], write: Callable[[Row], str], limit: int, max_bytes: int) -> Page:
     page = Page()
+    append = page.rows.append
     size = 0
-    for row in rows:
-        size += len(encode(row[0])) + 1  # a comma
-        if page.rows and (size > max_bytes or len(page.rows) == limit):
+    for count, row in enumerate(rows):
+        text = write(row)
+        size += len(text) + 1  # a comma
+        if count and (size > max_bytes or count == limit):
             page.truncated = True
             break
-        page.rows.append(row[0])
+        append(text)
         page.last = row
     return page
 
 
-def _bound(values: Iterable[Any]) -> int | None:
-    """Return a size that the values as JSON surely do not exceed, or None if one of them must be shown in another way.
+def _row_writer(names: Sequence[str], documents: Sequence[int]) -> Callable[[Row], str]:
+    quoted = string_writer()
+    template = "{" + ",".join(quoted(name).replace("%", "%%") + ":%s" for name in names) + "}"
+    width = len(names)
+    cells = _cell_writers(quoted, writer())
 
-    This is the loop over every value of an answer, and cheap because it does not look at each character.
-    """
-    bound = 0
-    for value in values:
-        kind = type(value)
-        if kind is str:
-            if value.isprintable() and value.isascii() and '"' not in value and "\\" not in value:
-                bound += 2 + len(value)
-            elif is_unicode(value):
-                bound += 2 + 12 * len(value)  # a character beyond the basic plane is written as two escapes
-            else:
-                return None
-        elif kind is int or value is None:
-            bound += len(repr(value)) + 2  # a large one gets quotes
-        elif kind is float and value - value == 0:  # finite
-            bound += 24
-        else:
-            return None
-    return bound
+    def write(row: Row) -> str:
+        return template % tuple([cells[type(value)](value) for value in row[:width]])
+
+    def write_with_documents(row: Row) -> str:
+        values = list(row)
+        for position in documents:
+            if isinstance(values[position], str):
+                values[position] = _Document(values[position])
+        return write(values)
+
+    return write_with_documents if documents else write
 
 
-def _size(values: Iterable[Any]) -> int:
-    """Return the exact size of shown values as ASCII JSON."""
-    return sum(map(_size_of_one, values))
+class _Document(str):
+    """A text that is to be shown as the JSON document that it spells."""
+
+    __slots__ = ()
 
 
-def _size_of_one(value: Any) -> int:  # noqa: ANN401 - any JSON value
-    if isinstance(value, str):
-        return json_size(value)
-    if not isinstance(value, dict):
-        return len(repr(value))
-    (content,) = value.values()
-    return 40 + len(content if isinstance(content, str) else content["base64"])
+def _cell_writers(quoted: Callable[[str], str], write: Callable[[object], str]) -> dict[type, Callable[[Any], str]]:
+    """Return for each type of a stored value what writes one as `values.show` shows it."""
 
+    def document(text: str) -> str:
+        from clitool_tools.database.documents import embedded
 
-def json_size(text: str) -> int:
-    """Return the length of `text` as an ASCII JSON string, with its quotes."""
-    if text.isascii():
-        if text.isprintable() and '"' not in text and "\\" not in text:
-            return 2 + len(text)
-        narrow, wide = text.encode(), 0
-    else:
-        narrow = text.encode("ascii", "ignore")
-        wide = len(text.encode("utf-16-le")) // 2 - len(narrow)
-    short = sum(map(narrow.count, b'"\\\n\r\t\b\f'))
-    long = len(narrow.translate(None, _PLAIN))
-    return 2 + len(narrow) + short + 5 * long + 6 * wide
+        try:
+            return write(embedded(text) if is_unicode(text) else show(text))
+        except RecursionError:  # it could be read, but is too deep to be written
+            return quoted(text)
 
-
-_PLAIN = bytes(range(0x20, 0x7F)) + b"\n\r\t\b\f"  # the rest is written as \\u00XX
-
-
-def _embed(rows: Iterable[dict[str, Any]], name: str) -> None:
-    """Replace the texts of a column by the JSON documents that they spell."""
-    from clitool_tools.database.documents import embedded
-
-    for row in rows:
-        if isinstance(row[name], str):
-            row[name] = embedded(row[name])
+    return {
+        str: lambda value: quoted(value) if value.isascii() or is_unicode(value) else write(show(value)),
+        int: lambda value: repr(value) if -_SAFE_INTEGER <= value <= _SAFE_INTEGER else f'"{value}"',
+        float: lambda value: repr(value) if value - value == 0 else write(show(value)),
+        bytes: lambda value: write(show(value)),
+        type(None): lambda _: "null",
+        _Document: document,
+    }

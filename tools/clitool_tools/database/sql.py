@@ -6,7 +6,7 @@ from clitool_tools.database.policy import CONNECTION, choose
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any, ClassVar
 
     from clitool.tool import Context
@@ -84,9 +84,10 @@ class DatabaseSql:
         statement = self._admitted(settings, sql, params or ())
         names = _distinct(statement.names())
         self.context.touched(connection=settings.name, tables=sorted(statement.tables))
-        page = collect(names, statement.rows, min(limit, settings.max_rows), settings.max_bytes)
+        types: list[set[type]] = [set() for _ in names]
+        page = collect(names, _noting(statement.rows, types), min(limit, settings.max_rows), settings.max_bytes)
         statement.rows.close()  # while the database is open
-        columns = [{"name": name, "type": _type(row[name] for row in page.rows)} for name in names]
+        columns = [{"name": name, "type": _shown(found)} for name, found in zip(names, types, strict=True)]
         return {"rows": page.rows, "columns": columns, "truncated": page.truncated}
 
     def _admitted(self, settings: Connection, sql: str, params: Params) -> Statement:
@@ -123,18 +124,19 @@ def _distinct(names: Sequence[str]) -> list[str]:
     return result
 
 
-_TYPES = {int: "integer", float: "real", str: "text"}
-_FORM_TYPES = {"$binary": "binary", "$numberDouble": "real", "$rawText": "text"}
+def _noting(rows: Iterable[Sequence[object]], types: Sequence[set[type]]) -> Iterator[Sequence[object]]:
+    """Yield the rows and note the types of each that was taken: whoever asks for the next one has kept the last."""
+    for row in rows:
+        yield row
+        for found, value in zip(types, row, strict=True):
+            found.add(type(value))
 
 
-def _type(values: Iterable[object]) -> str:
-    """Return the one type that the values have, ``any`` if they differ, ``null`` if there are none but nulls."""
-    types = {_type_of_one(value) for value in values if value is not None}
-    return "null" if not types else types.pop() if len(types) == 1 else "any"
+_NULL = type(None)
+_TYPES = {int: "integer", float: "real", str: "text", bytes: "binary"}
 
 
-def _type_of_one(value: object) -> str:
-    if isinstance(value, dict):
-        (form,) = value
-        return _FORM_TYPES[form]
-    return _TYPES.get(type(value), "any")
+def _shown(types: set[type]) -> str:
+    """Return the one type that the values of a column have; ``any`` if they differ, ``null`` if there are none."""
+    found = {_TYPES[each] for each in types - {_NULL}}
+    return "null" if not found else found.pop() if len(found) == 1 else "any"
