@@ -68,6 +68,7 @@ SHARED = {
     "enum",
     "fcntl",
     "functools",
+    "gc",
     "hashlib",
     "hmac",
     "itertools",
