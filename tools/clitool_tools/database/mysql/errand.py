@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from _thread import allocate_lock, start_new_thread
-from contextlib import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,5 +65,7 @@ class Errand:
             self._late()
 
     def _wake(self) -> None:
-        with suppress(RuntimeError):  # somebody else did
+        try:
             self._done.release()
+        except RuntimeError:
+            return  # somebody else did
