@@ -63,10 +63,9 @@ class Column:
         key: position in the primary key from 1, or 0.
         generated: whether the database computes it.
         numeric: whether the engine would turn text that looks like a number into one.
-        domain: the engine's own rule for values, or None for the one of the kind.
     """
 
-    __slots__ = ("default", "domain", "generated", "key", "kind", "name", "nullable", "numeric", "type")
+    __slots__ = ("_domain", "default", "generated", "key", "kind", "name", "nullable", "numeric", "type")
 
     def __init__(  # noqa: PLR0913 - a column is what its attributes are
         self,
@@ -89,7 +88,12 @@ class Column:
         self.key = key
         self.generated = generated
         self.numeric = numeric
-        self.domain = domain
+        self._domain = domain
+
+    @property
+    def domain(self) -> Domain | None:
+        """The engine's own rule for values, or None for the one of the kind."""
+        return self._domain
 
 
 class Sort:

@@ -9,24 +9,22 @@ if TYPE_CHECKING:
     from clitool_tools.database.table import Domain
 
     Facts = Mapping[str, str | None]
-    Found = tuple[str, Domain | None]
 
 _BYTES = {"tinyint": 1, "smallint": 2, "mediumint": 3, "int": 4, "bigint": 8}
 
 
-def domain(facts: Facts) -> Found:
-    """Return kind and domain of a column.
+def kind(facts: Facts) -> str:
+    """Return the kind of a column.
 
     Args:
         facts: its row of information_schema.COLUMNS by name.
     """
-    base = facts["DATA_TYPE"] or ""
-    found = _TYPES.get(base)
-    if found is not None:
-        return found(facts)
-    from clitool_tools.database.mysql.textual import nothing
+    return _TYPES.get(facts["DATA_TYPE"] or "", _UNKNOWN)[0]
 
-    return "any", nothing()
+
+def domain(facts: Facts) -> Domain | None:
+    """Return the domain of a column; `facts` as above."""
+    return _TYPES.get(facts["DATA_TYPE"] or "", _UNKNOWN)[1](facts)
 
 
 def is_unsigned(facts: Facts) -> bool:
@@ -34,107 +32,113 @@ def is_unsigned(facts: Facts) -> bool:
     return " unsigned" in (facts["COLUMN_TYPE"] or "")
 
 
-def _whole(facts: Facts) -> Found:
+def _whole(facts: Facts) -> Domain:
     from clitool_tools.database.mysql.numeric import whole
 
     size = 256 ** _BYTES[facts["DATA_TYPE"] or ""]
     low, high = (0, size - 1) if is_unsigned(facts) else (-size // 2, size // 2 - 1)
-    return "integer", whole(low, high)
+    return whole(low, high)
 
 
-def _bit(facts: Facts) -> Found:
+def _bit(facts: Facts) -> Domain:
     from clitool_tools.database.mysql.numeric import whole
 
-    return "integer", whole(0, 2 ** (_number(facts, "NUMERIC_PRECISION") or 64) - 1)
+    return whole(0, 2 ** (_number(facts, "NUMERIC_PRECISION") or 64) - 1)
 
 
-def _year(_: Facts) -> Found:
+def _year(_: Facts) -> Domain:
     from clitool_tools.database.mysql.numeric import year
 
-    return "integer", year()
+    return year()
 
 
-def _decimal(facts: Facts) -> Found:
+def _decimal(facts: Facts) -> Domain:
     from clitool_tools.database.mysql.numeric import decimal
 
     digits, scale = _number(facts, "NUMERIC_PRECISION") or 65, _number(facts, "NUMERIC_SCALE") or 0
-    return "decimal", decimal(digits, scale, unsigned=is_unsigned(facts))
+    return decimal(digits, scale, unsigned=is_unsigned(facts))
 
 
-def _real(facts: Facts) -> Found:
+def _real(facts: Facts) -> Domain:
     from clitool_tools.database.mysql.numeric import real
 
     digits, scale = _number(facts, "NUMERIC_PRECISION"), _number(facts, "NUMERIC_SCALE")
-    return "real", real(digits, scale, unsigned=is_unsigned(facts), is_single=facts["DATA_TYPE"] == "float")
+    return real(digits, scale, unsigned=is_unsigned(facts), is_single=facts["DATA_TYPE"] == "float")
 
 
-def _date(_: Facts) -> Found:
+def _date(_: Facts) -> Domain:
     from clitool_tools.database.mysql.temporal import date
 
-    return "text", date()
+    return date()
 
 
-def _moment(facts: Facts) -> Found:
+def _moment(facts: Facts) -> Domain:
     from clitool_tools.database.mysql.temporal import moment
 
-    return "text", moment(_number(facts, "DATETIME_PRECISION") or 0, in_utc=facts["DATA_TYPE"] == "timestamp")
+    return moment(_number(facts, "DATETIME_PRECISION") or 0, in_utc=facts["DATA_TYPE"] == "timestamp")
 
 
-def _time(facts: Facts) -> Found:
+def _time(facts: Facts) -> Domain:
     from clitool_tools.database.mysql.temporal import time
 
-    return "text", time(_number(facts, "DATETIME_PRECISION") or 0)
+    return time(_number(facts, "DATETIME_PRECISION") or 0)
 
 
-def _characters(facts: Facts) -> Found:
+def _characters(facts: Facts) -> Domain:
     from clitool_tools.database.mysql.textual import text
 
     most = _number(facts, "CHARACTER_MAXIMUM_LENGTH")
-    return "text", text(facts["CHARACTER_SET_NAME"] or "", most, None, is_padded=facts["DATA_TYPE"] == "char")
+    return text(facts["CHARACTER_SET_NAME"] or "", most, None, is_padded=facts["DATA_TYPE"] == "char")
 
 
-def _text(facts: Facts) -> Found:
+def _text(facts: Facts) -> Domain:
     from clitool_tools.database.mysql.textual import text
 
     most = _number(facts, "CHARACTER_OCTET_LENGTH")
-    return "text", text(facts["CHARACTER_SET_NAME"] or "", None, most, is_padded=False)
+    return text(facts["CHARACTER_SET_NAME"] or "", None, most, is_padded=False)
 
 
-def _choice(facts: Facts) -> Found:
+def _choice(facts: Facts) -> Domain:
     from clitool_tools.database.mysql import textual
 
     make = textual.choice if facts["DATA_TYPE"] == "enum" else textual.choices
-    return "text", make(textual.members(facts["COLUMN_TYPE"] or ""), facts["CHARACTER_SET_NAME"] or "")
+    return make(textual.members(facts["COLUMN_TYPE"] or ""), facts["CHARACTER_SET_NAME"] or "")
 
 
-def _bytes(facts: Facts) -> Found:
+def _bytes(facts: Facts) -> Domain:
     from clitool_tools.database.mysql.textual import binary
 
     most = _number(facts, "CHARACTER_MAXIMUM_LENGTH")
-    return "binary", binary(most, is_fixed=facts["DATA_TYPE"] == "binary")
+    return binary(most, is_fixed=facts["DATA_TYPE"] == "binary")
 
 
-def _opaque(_: Facts) -> Found:
+def _opaque(_: Facts) -> Domain:
     """Return that of a GEOMETRY or VECTOR: its bytes, as the server keeps them."""
     from clitool_tools.database.mysql.textual import binary
 
-    return "binary", binary(None)
+    return binary(None)
 
 
-def _uuid(_: Facts) -> Found:
+def _uuid(_: Facts) -> Domain:
     from clitool_tools.database.mysql.textual import uuid
 
-    return "text", uuid()
+    return uuid()
 
 
-def _address(facts: Facts) -> Found:
+def _address(facts: Facts) -> Domain:
     from clitool_tools.database.mysql.textual import internet_address
 
-    return "text", internet_address(6 if facts["DATA_TYPE"] == "inet6" else 4)
+    return internet_address(6 if facts["DATA_TYPE"] == "inet6" else 4)
 
 
-def _document(_: Facts) -> Found:
-    return "json", None
+def _document(_: Facts) -> None:
+    return None
+
+
+def _nothing(_: Facts) -> Domain:
+    from clitool_tools.database.mysql.textual import nothing
+
+    return nothing()
 
 
 def _number(facts: Facts, name: str) -> int | None:
@@ -146,21 +150,22 @@ _GEOMETRIES = (
     "geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon",
     "geometrycollection", "geomcollection",
 )  # fmt: skip
-_TYPES: dict[str, Callable[[Facts], Found]] = {
-    **dict.fromkeys(_BYTES, _whole),
-    "bit": _bit,
-    "year": _year,
-    "decimal": _decimal,
-    **dict.fromkeys(("float", "double"), _real),
-    "date": _date,
-    **dict.fromkeys(("datetime", "timestamp"), _moment),
-    "time": _time,
-    **dict.fromkeys(("char", "varchar"), _characters),
-    **dict.fromkeys(("tinytext", "text", "mediumtext", "longtext"), _text),
-    **dict.fromkeys(("enum", "set"), _choice),
-    **dict.fromkeys(("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob"), _bytes),
-    **dict.fromkeys((*_GEOMETRIES, "vector"), _opaque),
-    "uuid": _uuid,
-    **dict.fromkeys(("inet4", "inet6"), _address),
-    "json": _document,
+_TYPES: dict[str, tuple[str, Callable[[Facts], Domain | None]]] = {
+    **dict.fromkeys(_BYTES, ("integer", _whole)),
+    "bit": ("integer", _bit),
+    "year": ("integer", _year),
+    "decimal": ("decimal", _decimal),
+    **dict.fromkeys(("float", "double"), ("real", _real)),
+    "date": ("text", _date),
+    **dict.fromkeys(("datetime", "timestamp"), ("text", _moment)),
+    "time": ("text", _time),
+    **dict.fromkeys(("char", "varchar"), ("text", _characters)),
+    **dict.fromkeys(("tinytext", "text", "mediumtext", "longtext"), ("text", _text)),
+    **dict.fromkeys(("enum", "set"), ("text", _choice)),
+    **dict.fromkeys(("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob"), ("binary", _bytes)),
+    **dict.fromkeys((*_GEOMETRIES, "vector"), ("binary", _opaque)),
+    "uuid": ("text", _uuid),
+    **dict.fromkeys(("inet4", "inet6"), ("text", _address)),
+    "json": ("json", _document),
 }
+_UNKNOWN = ("any", _nothing)

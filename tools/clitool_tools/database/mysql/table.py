@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clitool_tools.database.mysql.domains import domain
+from clitool_tools.database.mysql.domains import domain, kind
 from clitool_tools.database.table import Column, Sort, Table, Unique
 
 TYPE_CHECKING = False
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from clitool_tools.database.mysql.domains import Facts
+    from clitool_tools.database.table import Domain
 
 PRIMARY = "PRIMARY"  # the name of its index
 # Engines that keep the rows of a table in that table and nowhere else; MERGE, FEDERATED, CONNECT and SPIDER do not.
@@ -30,20 +31,29 @@ class MysqlColumn(Column):
         is_period: whether it says from when or until when a row of a system-versioned table is valid.
     """
 
-    __slots__ = ("base", "charset", "collation", "comment", "is_invisible", "is_numbered", "is_period", "most")
+    __slots__ = (
+        "_facts",
+        "base",
+        "charset",
+        "collation",
+        "comment",
+        "is_invisible",
+        "is_numbered",
+        "is_period",
+        "most",
+    )
 
     def __init__(self, facts: Facts, *, is_document: bool) -> None:
-        kind, found = ("json", None) if is_document else domain(facts)
         extra = (facts["EXTRA"] or "").upper()
         super().__init__(
             facts["COLUMN_NAME"] or "",
             facts["COLUMN_TYPE"] or "",
-            kind,
+            "json" if is_document else kind(facts),
             nullable=facts["IS_NULLABLE"] == "YES",
             default=facts["COLUMN_DEFAULT"],
             generated="VIRTUAL GENERATED" in extra or "STORED GENERATED" in extra,
-            domain=found,
         )
+        self._facts = None if is_document else facts
         self.base = facts["DATA_TYPE"] or ""
         self.charset = facts["CHARACTER_SET_NAME"] or ""
         self.collation = facts["COLLATION_NAME"] or ""
@@ -52,6 +62,13 @@ class MysqlColumn(Column):
         self.is_invisible = "INVISIBLE" in extra
         self.is_numbered = "AUTO_INCREMENT" in extra
         self.is_period = facts["GENERATION_EXPRESSION"] in _PERIODS
+
+    @property
+    def domain(self) -> Domain | None:
+        """Its domain, made when it is asked for: most columns are only read."""
+        if self._facts is not None:
+            self._domain, self._facts = domain(self._facts), None
+        return self._domain
 
 
 class Index:
