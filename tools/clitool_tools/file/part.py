@@ -29,10 +29,9 @@ def as_text(file: FileIO, offset: int, limit: int | None, most: int, deadline: D
         InvalidParams: `not_text` if they are not UTF-8, `too_large` if the first of them is longer than `most`.
     """
     source = _Source(file, deadline)
-    taken, truncated = _lines(source, offset, limit, most)
-    if truncated and not taken:
+    data, count, truncated = _lines(source, offset, limit, most)
+    if truncated and not count:
         raise _too_long(file, offset, most, deadline, shown)
-    data = b"".join(taken)
     bom = os.pread(file.fileno(), len(_BOM), 0) == _BOM
     data = data.removeprefix(_BOM) if bom and not offset else data
     return {
@@ -43,7 +42,7 @@ def as_text(file: FileIO, offset: int, limit: int | None, most: int, deadline: D
         "size": source.size,
         "sha256": source.sha256(),
         "truncated": truncated,
-        "next_offset": offset + len(taken) if truncated else None,
+        "next_offset": offset + count if truncated else None,
     }
 
 
@@ -104,16 +103,15 @@ class _Source:
         return self._digest.hexdigest()
 
 
-def _lines(source: Iterator[bytes], offset: int, limit: int | None, most: int) -> tuple[list[bytes], bool]:
-    """Return whole lines of at most `most` bytes together, and whether more follow."""
-    taken: list[bytes] = []
-    room = most
+def _lines(source: Iterator[bytes], offset: int, limit: int | None, most: int) -> tuple[bytearray, int, bool]:
+    """Return whole lines of at most `most` bytes together, how many they are, and whether more follow."""
+    taken, count = bytearray(), 0
     for line in lines(source, longest=most + 1, skip=offset):
-        if len(line) > room or len(taken) == limit:
-            return taken, True
-        taken.append(line)
-        room -= len(line)
-    return taken, False
+        if len(taken) + len(line) > most or count == limit:
+            return taken, count, True
+        taken += line
+        count += 1
+    return taken, count, False
 
 
 def _too_long(file: FileIO, offset: int, most: int, deadline: Deadline, shown: str) -> InvalidParams:
@@ -125,7 +123,7 @@ def _too_long(file: FileIO, offset: int, most: int, deadline: Deadline, shown: s
     return InvalidParams(message, "too_large")
 
 
-def _decode(data: bytes, shown: str) -> str:
+def _decode(data: bytearray, shown: str) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -133,7 +131,7 @@ def _decode(data: bytes, shown: str) -> str:
         raise InvalidParams(f"{shown} is {kind} text; read it with encoding base64", "not_text") from error
 
 
-def _newline(data: bytes) -> str:
+def _newline(data: bytearray) -> str:
     both = data.count(b"\r\n")
     counts = {"crlf": both, "lf": data.count(b"\n") - both, "cr": data.count(b"\r") - both}
     found = [kind for kind, count in counts.items() if count]
