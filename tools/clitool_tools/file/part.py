@@ -127,7 +127,7 @@ def _decode(data: bytearray, shown: str) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        kind = "UTF-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "no UTF-8"
+        kind = "UTF-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "no UTF-8"
         raise InvalidParams(f"{shown} is {kind} text; read it with encoding base64", "not_text") from error
 
 
