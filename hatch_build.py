@@ -21,11 +21,11 @@ class Declarations(BuildHookInterface[Any]):
             return
         sys.path[:0] = [self.root, str(Path(self.root, "tools"))]
         from clitool.declarations import FILE, compile_families
+        from clitool.family import load_target
         from clitool.registration import problems
-        from clitool.target import load
 
         targets = self.metadata.core.entry_points["clitool.families"]
-        families = [(load(target), target) for target in targets.values()]
+        families = [(load_target(target), target) for target in targets.values()]
         wrong = [
             problem for (family, _), name in zip(families, targets, strict=True) for problem in problems(family, name)
         ]
@@ -33,7 +33,7 @@ class Declarations(BuildHookInterface[Any]):
             raise SystemExit("\n".join(wrong))
         self._folder = tempfile.TemporaryDirectory()
         file = Path(self._folder.name, FILE)
-        file.write_bytes(compile_families(families))
+        file.write_text(compile_families(families), encoding="ascii")
         build_data["force_include"][str(file)] = f"clitool/{FILE}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002 - the interface

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from clitool.declarations import compiled, declaration
-from clitool.entry_points import EntryPoint, declared
 from clitool.errors import ExecutionError, ToolNotFound
-from clitool.target import load
+from clitool.family import load_target
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from clitool.declarations import Declaration
+    from clitool.entry_points import EntryPoint
     from clitool.family import Family
     from clitool.tool import Tool
 
@@ -38,6 +38,8 @@ class Catalog:
     def _entries(self) -> dict[str, EntryPoint]:
         # Looked up when needed: what calls a tool that comes with the program does not ask what else is installed.
         if self._chosen is None:
+            from clitool.entry_points import declared
+
             self._chosen = self._choose(declared())
         return self._chosen
 
@@ -51,9 +53,7 @@ class Catalog:
     def family(self, name: str) -> Family | None:
         """Return the family called `name`, or None if it is not declared or was left out (see `warnings`)."""
         if name not in self._families:
-            own = self._compiled.get(name)
-            entry = EntryPoint(name, own.target, OWN_DISTRIBUTION) if own else self._entries.get(name)
-            self._families[name] = None if entry is None else self._load(entry)
+            self._families[name] = self._load(name)
         return self._families[name]
 
     def tools(self, families: Iterable[str] | None = None) -> list[tuple[Family, type[Tool]]]:
@@ -142,25 +142,25 @@ class Catalog:
         for name, rivals in by_name.items():
             own = [entry for entry in rivals if entry.distribution == OWN_DISTRIBUTION]
             if len(rivals) > 1:
-                self._warn(
-                    name,
-                    rivals,
-                    "is declared by more than one distribution"
-                    + (f"; that of {OWN_DISTRIBUTION} counts" if own else "; none of them counts"),
-                )
+                counts = f"that of {OWN_DISTRIBUTION} counts" if own else "none of them counts"
+                what = f"is declared by more than one distribution; {counts}"
+                self._warn(name, {entry.distribution for entry in rivals}, what)
             if own or len(rivals) == 1:
                 chosen[name] = (own or rivals)[0]
         return chosen
 
-    def _load(self, entry: EntryPoint) -> Family | None:
+    def _load(self, name: str) -> Family | None:
+        own = self._compiled.get(name)
+        declared = own or self._entries.get(name)
+        if declared is None:
+            return None
         try:
-            family: Family = load(entry.target)
-            # What is compiled was checked when it was.
-            wrong = [] if entry.name in self._compiled else self._problems(family, entry.name)
+            family: Family = load_target(declared.target)
+            wrong = [] if own else self._problems(family, name)  # what is compiled was checked when it was
         except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, SystemExit too
             wrong = [f"{type(error).__name__}: {error}"]
         if wrong:
-            self._warn(entry.name, [entry], wrong[0])
+            self._warn(name, {OWN_DISTRIBUTION if own else self._entries[name].distribution}, wrong[0])
             return None
         return family
 
@@ -178,8 +178,8 @@ class Catalog:
             f"the tool {tool!r} is already declared by {taken[tool]!r}" for tool in family.tool_names if tool in taken
         ]
 
-    def _warn(self, name: str, entries: Iterable[EntryPoint], what: str) -> None:
+    def _warn(self, name: str, distributions: set[str], what: str) -> None:
         from clitool.errors import one_line
 
-        sources = ", ".join(sorted({entry.distribution for entry in entries}))
+        sources = ", ".join(sorted(distributions))
         self.warnings.append(one_line(f"family {name!r} of {sources} is left out: {what}"))

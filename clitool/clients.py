@@ -6,7 +6,7 @@ import os
 from time import monotonic
 
 from clitool.clients_file import ClientsFile
-from clitool.log import LogSettings
+from clitool.places import LogSettings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -26,12 +26,12 @@ class Declaration:
     Attributes:
         name: the tool's.
         required_scope: what a caller must hold.
-        entry: the tool's part of the answer to `list`, one line of JSON.
+        entry: the tool's part of the answer to `list`, one line of ASCII-only JSON.
     """
 
     __slots__ = ("entry", "name", "required_scope")
 
-    def __init__(self, name: str, required_scope: str, entry: bytes) -> None:
+    def __init__(self, name: str, required_scope: str, entry: str) -> None:
         self.name = name
         self.required_scope = required_scope
         self.entry = entry
@@ -49,7 +49,7 @@ class Compiled:
 
 def declaration(tool: type[Tool]) -> Declaration:
     """Return what a tool class declares."""
-    return Declaration(tool.name, tool.required_scope, answer.encode(_entry(tool)).rstrip())
+    return Declaration(tool.name, tool.required_scope, answer.encode(_entry(tool)).decode().rstrip())
 
 
 def _entry(tool: type[Tool]) -> dict[str, object]:
@@ -70,26 +70,25 @@ def _entry(tool: type[Tool]) -> dict[str, object]:
 def compiled() -> dict[str, Compiled]:
     """Return the families in the file; none where there is no file. They were checked when it was written."""
     try:
-        with open(_path(), "rb") as file:
+        with open(_path(), encoding="ascii") as file:
             lines = file.read().splitlines()
     except FileNotFoundError:
         return {}
     found: dict[str, Compiled] = {}
     for line in lines:
-        *words, entry = line.split(b" ", 4)
-        family, target, name, scope = (word.decode() for word in words)
+        family, target, name, scope, entry = line.split(" ", 4)
         found.setdefault(family, Compiled(target)).tools[name] = Declaration(name, scope, entry)
     return found
 
 
-def compile_families(families: Iterable[tuple[Family, str]]) -> bytes:
+def compile_families(families: Iterable[tuple[Family, str]]) -> str:
     """Return the content of the file: a line for each tool, `family target tool scope entry`.
 
     Args:
         families: free of `clitool.registration.problems`; each with its target as in its entry point.
     """
-    return b"".join(
-        f"{family.name} {target} {tool.name} {tool.required_scope} ".encode() + declaration(tool).entry + b"\n"
+    return "".join(
+        f"{family.name} {target} {tool.name} {tool.required_scope} {declaration(tool).entry}\n"
         for family, target in families
         for tool in family.tools
     )

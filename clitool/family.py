@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clitool.target import load
+import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,6 +80,16 @@ class Finding:
 NO_SETTINGS: Mapping[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
 
 
+def load_target(target: str) -> Any:  # noqa: ANN401 - whatever stands there
+    """Import and return what `target` names (`module:attribute`, perhaps dotted); raises whatever that raises."""
+    module, _, attribute = target.partition(":")
+    __import__(module)  # importlib.import_module does the same, but importing importlib costs more than some tools
+    value: Any = sys.modules[module]
+    for part in attribute.split("."):
+        value = getattr(value, part)
+    return value
+
+
 class Family:
     """Tools with one name before them, one shape of settings and, if they need it, one kind of connection.
 
@@ -122,7 +132,7 @@ class Family:
     @property
     def tools(self) -> tuple[type[Tool], ...]:
         """Every tool class, imported."""
-        return tuple(map(load, self._tools.values()) if isinstance(self._tools, dict) else self._tools)
+        return tuple(map(load_target, self._tools.values()) if isinstance(self._tools, dict) else self._tools)
 
     @property
     def tool_names(self) -> tuple[str, ...]:
@@ -134,6 +144,6 @@ class Family:
     def tool(self, name: str) -> type[Tool]:
         """Return the tool class called `name`, importing no other one; raises `KeyError`."""
         if isinstance(self._tools, dict):
-            tool: type[Tool] = load(self._tools[name])
+            tool: type[Tool] = load_target(self._tools[name])
             return tool
         return {tool.name: tool for tool in self._tools}[name]

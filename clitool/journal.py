@@ -7,8 +7,8 @@ from time import monotonic
 
 from clitool.errors import ClitoolError, ExecutionError
 from clitool.lean import dumps
-from clitool.log import Logger, LogSettings, audit, open_sink
-from clitool.places import log_settings
+from clitool.log import Logger, audit, open_sink
+from clitool.places import LogSettings, log_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ def work(request: Request, environment: Mapping[str, str], channel: Channel) -> 
     return [_array(entries, pretty=request.pretty)], 0
 
 
-def _array(entries: list[bytes], *, pretty: bool) -> bytes:
+def _array(entries: list[str], *, pretty: bool) -> bytes:
     if pretty:
-        return answer.encode([loads(entry.decode()) for entry in entries], pretty=True)
-    return b"[" + b",".join(entries) + b"]\n"
+        return answer.encode([loads(entry) for entry in entries], pretty=True)
+    return f"[{','.join(entries)}]\n".encode()

@@ -12,7 +12,8 @@ from clitool.lean import dumps
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Literal
+
+    from clitool.places import LogSettings
 
 MAX_LINE = 8 * 1024  # bytes, newline included
 MAX_AUDIT_LINE = 16 * 1024
@@ -22,28 +23,6 @@ AUDIT_FILE = "audit.jsonl"
 _AUDIT_FIELDS = ("phase", "reference", "client", "tool", "code", "reason", "ms")  # besides time and touched
 _DAY = 24 * 60 * 60 * 10**9  # nanoseconds
 _FAULTS = (OSError, ValueError)  # ValueError: a NUL or a lone surrogate in a path
-
-
-class LogSettings:
-    """Where logs go and for how long.
-
-    Attributes:
-        directory: absolute folder, made when needed; None means no log at all.
-        keep_days: folders of days that lie further back are removed; 0 keeps today only.
-        audit: ``required`` means that a call without its audit line must not run; its lines are synced to the disk.
-    """
-
-    __slots__ = ("audit", "directory", "keep_days")
-
-    def __init__(
-        self,
-        directory: str | None = None,
-        keep_days: int = 30,
-        audit: Literal["best_effort", "required"] = "best_effort",
-    ) -> None:
-        self.directory = directory
-        self.keep_days = keep_days
-        self.audit = audit
 
 
 class Logger:

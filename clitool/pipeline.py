@@ -11,8 +11,6 @@ from clitool import tokens
 from clitool.errors import AuthFailed, ExecutionError, ScopeDenied
 from clitool.places import state_directory
 from clitool.scopes import grants
-from clitool.settings import load
-from clitool.tool import Context, close
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
     from clitool.journal import Journal
     from clitool.settings import Settings
     from clitool.state import State
-    from clitool.tool import Deadline, Tool
+    from clitool.tool import Context, Deadline, Tool
 
     Ways = tuple[Callable[[Any, str, Deadline], Connection] | None, Callable[[Connection], object]]
     Connections = Callable[[str, Family, Settings], Ways]
@@ -44,6 +42,8 @@ class Caller:
 
 def closed_with_the_call(_client: str, family: Family, _settings: Settings) -> Ways:
     """Return how a call opens its connections and lets them go where none outlives its call."""
+    from clitool.tool import close
+
     return family.connect, close
 
 
@@ -151,6 +151,9 @@ def make_context(caller: Caller, family: Family, around: Surroundings) -> Contex
         ScopeDenied: the family is not configured for the client.
         SettingsUnusable: its settings are wrong.
     """
+    from clitool.settings import load  # not at the top, for `verify` authenticates only
+    from clitool.tool import Context
+
     client = caller.client
     state_folder = state_directory(around.clients, around.environment)
     protected = [folder for folder in (around.journal.log.directory, state_folder) if folder]

@@ -4,13 +4,34 @@ from __future__ import annotations
 
 import os
 
-from clitool.log import LogSettings
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Literal
 
     from clitool.clients import Clients
+
+
+class LogSettings:
+    """Where logs go and for how long.
+
+    Attributes:
+        directory: absolute folder, made when needed; None means no log at all.
+        keep_days: folders of days that lie further back are removed; 0 keeps today only.
+        audit: ``required`` means that a call without its audit line must not run; its lines are synced to the disk.
+    """
+
+    __slots__ = ("audit", "directory", "keep_days")
+
+    def __init__(
+        self,
+        directory: str | None = None,
+        keep_days: int = 30,
+        audit: Literal["best_effort", "required"] = "best_effort",
+    ) -> None:
+        self.directory = directory
+        self.keep_days = keep_days
+        self.audit = audit
 
 
 def log_settings(clients: Clients | None, environment: Mapping[str, str]) -> LogSettings:

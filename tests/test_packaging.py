@@ -18,7 +18,7 @@ from command import TOKEN, Result, client, environment, run, write_clients
 from clitool.catalog import OWN_DISTRIBUTION
 from clitool.declarations import compile_families
 from clitool.entry_points import declared
-from clitool.target import load
+from clitool.family import load_target
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,10 +78,12 @@ def test_the_wheel_holds_the_two_packages_and_the_command(wheel: Path) -> None:
 
 
 def test_the_declarations_in_the_wheel_are_those_of_the_tools(wheel: Path) -> None:
-    families = [(load(entry.target), entry.target) for entry in declared() if entry.distribution == OWN_DISTRIBUTION]
+    families = [
+        (load_target(entry.target), entry.target) for entry in declared() if entry.distribution == OWN_DISTRIBUTION
+    ]
 
     with zipfile.ZipFile(wheel) as archive:
-        assert archive.read("clitool/declarations.txt") == compile_families(families)
+        assert archive.read("clitool/declarations.txt").decode() == compile_families(families)
 
 
 def test_the_installed_wheel_runs_from_another_folder(python: Path, tmp_path: Path) -> None:

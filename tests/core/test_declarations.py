@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from clitool import declarations
 from clitool.catalog import OWN_DISTRIBUTION, Catalog
 from clitool.entry_points import EntryPoint, declared
-from clitool.family import Family
-from clitool.target import load
+from clitool.family import Family, load_target
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,9 +19,11 @@ CATALOG = Catalog()
 
 def compile_into(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Compile the built-in families where this catalogue then looks for them."""
-    families = [(load(entry.target), entry.target) for entry in declared() if entry.distribution == OWN_DISTRIBUTION]
+    families = [
+        (load_target(entry.target), entry.target) for entry in declared() if entry.distribution == OWN_DISTRIBUTION
+    ]
     file = folder / declarations.FILE
-    file.write_bytes(declarations.compile_families(families))
+    file.write_text(declarations.compile_families(families))
     monkeypatch.setattr(declarations, "_path", lambda: str(file))
     return file
 
@@ -47,12 +48,12 @@ def test_a_tool_of_another_distribution_is_never_taken_from_the_file(
     [own] = Catalog([EntryPoint("calculator", target, OWN_DISTRIBUTION)]).declarations()
     [foreign] = Catalog([EntryPoint("calculator", target, "somebody-else")]).declarations()
 
-    assert b'"Miscalculate' in own.entry
-    assert b'"Calculate' in foreign.entry
+    assert '"Miscalculate' in own.entry
+    assert '"Calculate' in foreign.entry
 
 
 def test_a_family_that_the_file_does_not_have_is_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    compile_into(tmp_path, monkeypatch).write_bytes(b"")
+    compile_into(tmp_path, monkeypatch).write_text("")
 
     assert [tool.name for tool in Catalog().declarations()] == [tool.name for _, tool in CATALOG.tools()]
 

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from processes import give_to_nobody, run_as_nobody, run_at_once
 
 import clitool.log_days  # noqa: F401 - before a child gives up its right to read the source tree
-from clitool.log import MAX_AUDIT_LINE, MAX_LINE, MAX_TRACEBACK_LINES, Logger, LogSettings, audit, open_sink
+from clitool.log import MAX_AUDIT_LINE, MAX_LINE, MAX_TRACEBACK_LINES, Logger, audit, open_sink
+from clitool.places import LogSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
