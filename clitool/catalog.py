@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from clitool.declarations import compiled, declaration
 from clitool.errors import ExecutionError, ToolNotFound
-from clitool.family import load_target
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -150,6 +149,8 @@ class Catalog:
         return chosen
 
     def _load(self, name: str) -> Family | None:
+        from clitool.family import load_target  # not needed for a list
+
         own = self._compiled.get(name)
         declared = own or self._entries.get(name)
         if declared is None:
