@@ -81,7 +81,8 @@ class MailSaveAttachment:
         servers.imap.examine(folder)
         source = Remote(servers.imap, uid, servers.account.max_message_bytes)
         found = find(source.root, part)
-        location = self._location(servers.account, file_name(found) if path is None else path)
+        account = choose(self.context.settings, connection)
+        location = self._location(account, file_name(found) if path is None else path)
         self.context.touched(path=str(location))
         with servers.attachments.entry(location) as entry:
             if entry.file() is not None:

@@ -1,4 +1,4 @@
-"""What one call holds open of an account: sessions with its servers, and its folder for attachments."""
+"""What a call holds open of an account: sessions with its servers, and its folder for attachments."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Servers:
 
     Attributes:
         account: whose servers these are.
-        deadline: bounds every wait.
+        deadline: of the call; bounds every wait.
     """
 
     __slots__ = ("_attachments", "_imap", "_smtp", "account", "deadline")
@@ -58,8 +58,26 @@ class Servers:
             self._attachments = Jail(self.account.require_attachments()[0], "attachments_path")
         return self._attachments
 
+    def park(self) -> bool:
+        """End a call: let go of all but the server to read from; return whether another call can have that.
+
+        A server to send through is not: mails are rare, and it has little patience with clients that are silent.
+        """
+        _close(self._smtp, self._attachments)
+        self._smtp = self._attachments = None
+        return self._imap is not None and self._imap.park()
+
+    def resume(self, deadline: Deadline) -> bool:
+        """Begin another call; return whether the server to read from is still there for us."""
+        self.deadline = deadline
+        return self._imap is not None and self._imap.resume(deadline)
+
     def close(self) -> None:
         """Say goodbye to the servers and release the folder."""
-        for opened in (self._smtp, self._imap, self._attachments):
-            if opened is not None:
-                opened.close()
+        _close(self._smtp, self._imap, self._attachments)
+
+
+def _close(*several: SmtpSession | ImapSession | Jail | None) -> None:
+    for opened in several:
+        if opened is not None:
+            opened.close()

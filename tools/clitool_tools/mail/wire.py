@@ -46,15 +46,16 @@ class Wire:
     """A connection to a server.
 
     Attributes:
+        deadline: ends every wait; a call that takes over the connection brings its own.
         endpoint: the server at the other end.
         encrypted: whether TLS is on.
     """
 
-    __slots__ = ("_deadline", "_socket", "encrypted", "endpoint")
+    __slots__ = ("_socket", "deadline", "encrypted", "endpoint")
 
     def __init__(self, connected: socket.socket, endpoint: Endpoint, deadline: Deadline) -> None:
         self._socket = connected
-        self._deadline = deadline
+        self.deadline = deadline
         self.endpoint = endpoint
         self.encrypted = False
 
@@ -64,7 +65,7 @@ class Wire:
 
         context = client_context(tls_ca)
         with explained(self.endpoint, "encrypt"):
-            self._socket.settimeout(_left(self._deadline))
+            self._socket.settimeout(_left(self.deadline))
             self._socket = context.wrap_socket(self._socket, server_hostname=self.endpoint.host)
         self.encrypted = True
 
@@ -90,12 +91,12 @@ class Wire:
 
     def recv_into(self, buffer: WriteableBuffer) -> int:
         """Wait for bytes until the deadline; raises OSError."""
-        self._socket.settimeout(_left(self._deadline))
+        self._socket.settimeout(_left(self.deadline))
         return self._socket.recv_into(buffer)
 
     def sendall(self, data: bytes) -> None:
         """Send all of it before the deadline, or raise OSError."""
-        self._socket.settimeout(_left(self._deadline))
+        self._socket.settimeout(_left(self.deadline))
         self._socket.sendall(data)
 
     def close(self) -> None:

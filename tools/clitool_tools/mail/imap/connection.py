@@ -54,13 +54,15 @@ class Connection:
 
     Attributes:
         capabilities: what the server said last that it can do, in upper case; empty if it has said nothing yet.
+        in_step: whether the last answer was read to its end; if not, what comes next belongs to it.
         wire: what it goes over.
     """
 
-    __slots__ = ("_count", "_reader", "capabilities", "wire")
+    __slots__ = ("_count", "_reader", "capabilities", "in_step", "wire")
 
     def __init__(self, wire: Wire) -> None:
         self.capabilities: frozenset[bytes] = frozenset()
+        self.in_step = True
         self.wire = wire
         self._reader = Reader(wire)
         self._count = 0
@@ -96,7 +98,7 @@ class Connection:
             ExecutionError: the connection or the server fails (connection_lost, timeout, mail).
         """
         tag, parts = self._written(words)
-        self._reader.begin()
+        self._begin()
         responses: list[Response] = []
         for part in parts:
             self._send(part)
@@ -105,13 +107,14 @@ class Connection:
                 self._send(respond(response.pieces[0]) + b"\r\n")
                 response = self._read(tag, responses, keep)
             if response.tag == tag:
+                self.in_step = True
                 return Answer(response, responses)
         raise self._nonsense()
 
     def run_all(self, commands: Iterable[Sequence[Word]]) -> list[Answer]:
         """Send several commands without literals at once, and return their answers: one round trip for all."""
         sent = [self._written(words) for words in commands]
-        self._reader.begin()
+        self._begin()
         self._send(b"".join(part for _, (part,) in sent))
         answers = []
         for tag, _ in sent:
@@ -120,6 +123,7 @@ class Connection:
             if end.tag != tag:
                 raise self._nonsense()
             answers.append(Answer(end, responses))
+        self.in_step = True
         return answers
 
     def tell(self, *words: Word) -> None:
@@ -135,6 +139,10 @@ class Connection:
         self._count += 1
         tag = b"T%d" % self._count
         return tag, written(tag, words)
+
+    def _begin(self) -> None:
+        self._reader.begin()
+        self.in_step = False
 
     def _send(self, data: bytes) -> None:
         with explained(self.wire.endpoint, "talk"):

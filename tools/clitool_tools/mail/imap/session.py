@@ -1,4 +1,4 @@
-"""What the tools do with an IMAP account, in one connection for one call."""
+"""What the tools do with an IMAP account, in one connection, which one call after the other may have."""
 
 from __future__ import annotations
 
@@ -39,6 +39,21 @@ class Session:
     def __init__(self, account: Account, deadline: Deadline) -> None:
         self.connection: Connection = open_connection(account, deadline)
         self._endpoint = account.require_imap()[0]
+        self._is_inside = False  # of a folder
+
+    def park(self) -> bool:
+        """End a call: leave the folder that is open; return whether another call can have the connection."""
+        from clitool_tools.mail.imap.between_calls import leave_folder
+
+        if self._is_inside and self.connection.in_step:
+            self._is_inside = not leave_folder(self.connection)
+        return self.connection.in_step and not self._is_inside
+
+    def resume(self, deadline: Deadline) -> bool:
+        """Begin another call; return whether the server is still there for us."""
+        from clitool_tools.mail.imap.between_calls import take_over
+
+        return take_over(self.connection, deadline)
 
     def close(self) -> None:
         """Log out, without waiting for the answer."""
@@ -185,17 +200,22 @@ class Session:
 
     def _open(self, verb: bytes, folder: str) -> Selected:
         raw = mailbox_name(folder)
-        answer = self.connection.run(verb, mailbox(raw))
+        answer = self._enter(verb, raw)
         if not answer.ok:
             found = self._listed(folder)
             if found is not None and not found.selectable:
                 message = f"the folder {folder!r} holds only other folders; mail_list_folders shows which hold mail"
                 raise ExecutionError(message, "not_found")
             if found is not None and found.raw != raw:
-                answer = self.connection.run(verb, mailbox(found.raw))
+                answer = self._enter(verb, found.raw)
             elif found is None:
                 raise ExecutionError(f"there is no folder {folder!r}; mail_list_folders shows all", "not_found")
         return Selected(folder, self._require(answer, "open the folder"), writable=verb == b"SELECT")
+
+    def _enter(self, verb: bytes, raw: bytes) -> Answer:
+        answer = self.connection.run(verb, mailbox(raw))
+        self._is_inside = self._is_inside or answer.ok  # after a refusal, perhaps still where we were before
+        return answer
 
     def _listed(self, folder: str) -> Folder | None:
         """Return the folder that is listed under this name: what is called so may be spelled otherwise."""
