@@ -15,7 +15,7 @@ _DOCUMENT = '{"ok":false,"error":"%s","code":"execution_error","details":{"reaso
 
 def main() -> NoReturn:
     """Run the command line and end the process with its exit status."""
-    gc.set_threshold(10_000)  # modules stay: to look through them at every 700th object took a twentieth of a call
+    gc.set_threshold(50_000)  # modules stay: to look through them at every 700th object took a twentieth of a call
     status = 1
     try:
         _open_standard_descriptors()

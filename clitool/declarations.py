@@ -70,7 +70,7 @@ def _entry(tool: type[Tool]) -> dict[str, object]:
 def compiled() -> dict[str, Compiled]:
     """Return the families in the file; none where there is no file. They were checked when it was written."""
     try:
-        with open(_path(), encoding="ascii") as file:
+        with open(_path(), encoding="utf-8") as file:
             lines = file.read().splitlines()
     except FileNotFoundError:
         return {}
