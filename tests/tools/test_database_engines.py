@@ -1,4 +1,7 @@
-"""Every engine means the same: the same rows and the same call give the same rows, held against plain Python."""
+"""Every engine means the same: the same rows and the same call give the same rows, held against plain Python.
+
+What is said of an engine holds whether each call opens it anew, or takes over what the one before has left.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from answers import answered
 from database_world import Shop
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from keeping import Keeping
 from mariadb_world import Maria
 from mongo_world import Mongo
 from where_reference import as_json, filters, matches
@@ -108,23 +112,51 @@ def sqlite(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     return Sqlite(Shop(tmp_path_factory.mktemp("engines"), f"CREATE TABLE t ({declared})", allowed_tables=["t"]))
 
 
-@pytest.fixture(scope="module")
-def mysql(mariadb: MariaDB) -> Iterator[Engine]:
+class KeptMaria(Keeping, Maria):
+    """All calls on it share a connection."""
+
+
+class KeptMongo(Keeping, Mongo):
+    """All calls on it share a client."""
+
+
+def on_mariadb(kind: type[Maria], server: MariaDB) -> Iterator[Engine]:
     declared = "id INT PRIMARY KEY, i BIGINT, r DOUBLE, t VARCHAR(20) COLLATE utf8mb4_nopad_bin, b VARBINARY(20)"
-    world = Maria(mariadb, f"CREATE TABLE t ({declared})", allowed_tables=["t"])
-    with mariadb.owner(world.name) as handle, closing(handle.cursor()) as cursor:
+    world = kind(server, f"CREATE TABLE t ({declared})", allowed_tables=["t"])
+    with server.owner(world.name) as handle, closing(handle.cursor()) as cursor:
         yield MySQL(world, cursor)
     world.drop()
+    assert not isinstance(world, Keeping) or world.keeper.opened == 1
+
+
+def on_mongodb(kind: type[Mongo], server: Mongod) -> Iterator[Engine]:
+    world = kind(server, allowed_tables=["t"])
+    yield MongoDB(world)
+    world.drop()
+    assert not isinstance(world, Keeping) or world.keeper.opened == 1
+
+
+@pytest.fixture(scope="module")
+def mysql(mariadb: MariaDB) -> Iterator[Engine]:
+    yield from on_mariadb(Maria, mariadb)
+
+
+@pytest.fixture(scope="module")
+def kept_mysql(mariadb: MariaDB) -> Iterator[Engine]:
+    yield from on_mariadb(KeptMaria, mariadb)
 
 
 @pytest.fixture(scope="module")
 def mongodb(replica_set: Mongod) -> Iterator[Engine]:
-    world = Mongo(replica_set, allowed_tables=["t"])
-    yield MongoDB(world)
-    world.drop()
+    yield from on_mongodb(Mongo, replica_set)
 
 
-@pytest.fixture(scope="module", params=["sqlite", "mysql", "mongodb"])
+@pytest.fixture(scope="module")
+def kept_mongodb(replica_set: Mongod) -> Iterator[Engine]:
+    yield from on_mongodb(KeptMongo, replica_set)
+
+
+@pytest.fixture(scope="module", params=["sqlite", "mysql", "mongodb", "kept_mysql", "kept_mongodb"])
 def engine(request: pytest.FixtureRequest) -> Any:
     return request.getfixturevalue(request.param)
 
