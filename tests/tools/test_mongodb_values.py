@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import bson
 import pytest
 from bson.raw_bson import RawBSONDocument
-from clitool_tools.database.mongodb.format import CANONICAL, RELAXED
+from clitool_tools.database.mongodb.format import CANONICAL, RELAXED, decimal
 from clitool_tools.database.mongodb.reader import entries, whole
 from clitool_tools.database.mongodb.rows import rows
 from clitool_tools.database.mongodb.values import decode
@@ -478,6 +478,19 @@ VALUES = st.recursive(
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(NAMES, inner, max_size=3)),
     max_leaves=8,
 )
+
+
+@settings(deadline=None, derandomize=True, max_examples=500)
+@given(
+    sign=st.integers(0, 1),
+    exponent=st.integers(0, 2**14 - 1) | st.integers(6176 - 45, 6176 + 3),
+    coefficient=st.integers(0, 2**113 - 1) | st.integers(0, 10**34) | st.integers(0, 999),
+)
+def test_a_decimal_has_the_digits_that_the_driver_gives_it(sign: int, exponent: int, coefficient: int) -> None:
+    """All 128 bits that there are, special values and those that are no number included."""
+    value = bson.Decimal128.from_bid((sign << 127 | exponent << 113 | coefficient).to_bytes(16, "little"))
+
+    assert decimal(value) == str(value)
 
 
 @settings(deadline=None, derandomize=True, max_examples=150)

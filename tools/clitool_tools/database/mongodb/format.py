@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 _SAFE_INTEGER = 2**53 - 1
+_COEFFICIENT = 2**113 - 1
+_UNIT = 6176  # the exponent that stands for 10^0
+_DIGITS = 34  # of a coefficient; a larger one is no number
+_ZEROS = 6  # after the point, with which an exponent begins to be written
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - the driver gives dates in UTC, without a zone
 _MILLISECOND = timedelta(milliseconds=1)
 
@@ -96,6 +100,21 @@ def binary(value: bytes) -> dict[str, Any]:
     return {"$binary": {"base64": b2a_base64(value, newline=False).decode("ascii"), "subType": f"{subtype:02x}"}}
 
 
+def decimal(value: Any) -> str:  # noqa: ANN401 - a type of the driver's
+    """Return the digits of a decimal as the driver's `str` does, which takes many times as long for most of them.
+
+    Bits from the left: sign, exponent (14), coefficient (113); in special values the first two of the exponent are set.
+    """
+    bits = int.from_bytes(value.bid, "little")
+    digits = str(bits & _COEFFICIENT)
+    scale = _UNIT - (bits >> 113 & 0x3FFF)
+    if bits >> 125 & 3 == 3 or len(digits) > _DIGITS or not 0 <= scale < len(digits) + _ZEROS:
+        return str(value)
+    whole = digits.zfill(scale + 1)
+    sign = "-" if bits >> 127 else ""
+    return f"{sign}{whole[:-scale]}.{whole[-scale:]}" if scale else sign + whole
+
+
 def regular_expression(pattern: str, options: str) -> dict[str, Any]:
     """Return the form of a regular expression."""
     return {"$regularExpression": {"pattern": pattern, "options": options}}
@@ -139,7 +158,7 @@ _OPTIONS = (("i", 2), ("l", 4), ("m", 8), ("s", 16), ("u", 32), ("x", 64))  # th
 
 _FORMS: dict[type, Callable[[Any], Any]] = {
     bson.ObjectId: lambda value: {"$oid": str(value)},
-    bson.Decimal128: lambda value: {"$numberDecimal": str(value)},
+    bson.Decimal128: lambda value: {"$numberDecimal": decimal(value)},
     bson.Timestamp: lambda value: {"$timestamp": {"t": value.time, "i": value.inc}},
     bson.Regex: _regex,
     bson.MinKey: lambda _: {"$minKey": 1},
