@@ -28,8 +28,8 @@ FILTER = {"database.kinds", "database.where", *(f"database.mysql.{name}" for nam
 KEY = {f"database.mysql.{name}" for name in ("forms", "numeric")} | {"math"}
 EXTENSION = {"database.mysql.errand", "database.mysql.extension"}
 PURE = {"database.mysql.connector", "database.mysql.stream"}
-# What the C extension itself brings along: the public module of dates.
-OF_THE_EXTENSION = {"_datetime", "_mysql_connector", "_operator", "datetime", "itertools", "operator"}
+# What the C extension itself brings along: dates, without the part of them that is written in Python.
+OF_THE_EXTENSION = {"_datetime", "_mysql_connector", "itertools"}
 
 
 def loaded(maria: Maria, **params: Any) -> set[str]:

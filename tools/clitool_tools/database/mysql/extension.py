@@ -13,11 +13,13 @@ It speaks the protocol by itself, so that nothing of `connector` holds here. Wha
 from __future__ import annotations
 
 import os
+import sys
 from itertools import islice
 
 import _mysql_connector  # type: ignore[import-not-found]  # it has no types
 from _mysql_connector import MySQL, MySQLInterfaceError
 
+from clitool.lean import datetime
 from clitool_tools.database.mysql.driver import DriverError, Field, Reply
 from clitool_tools.database.mysql.errand import Errand
 
@@ -104,12 +106,13 @@ class ExtensionWire:
             fields = tuple(map(_field, handle.fetch_fields()))
             if len(fields) > _COLUMNS:
                 raise DriverError("large")
-            return Reply(fields, self._batches(any(field.type in _LONG for field in fields)))
+            is_long = any(field.type in _LONG for field in fields)
+            return Reply(fields, self._batches(is_long, *self._batch(is_long)))
         counts = (handle.affected_rows(), handle.insert_id(), handle.warning_count())
         return Reply((), iter(()), *counts, in_transaction=bool(handle.st_server_status() & _IN_TRANSACTION))
 
-    def _batches(self, is_long: bool) -> Iterator[Sequence[Row]]:
-        is_last = False
+    def _batches(self, is_long: bool, rows: list[Row], is_last: bool) -> Iterator[Sequence[Row]]:
+        yield rows
         while not is_last:
             rows, is_last = self._do(lambda: self._batch(is_long))
             yield rows
@@ -225,14 +228,23 @@ def _translated(error: Exception) -> DriverError:
 
 
 def _handle(seconds: int) -> Any:  # noqa: ANN401 - the library has no types
-    return MySQL(
-        buffered=False,
-        raw=True,
-        charset_name="utf8mb3",  # of the account's name: that of MySQL 8's utf8mb4 is unknown to MariaDB
-        connection_timeout=seconds,
-        use_unicode=False,
-        plugin_dir=_NOWHERE,
-    )
+    """Return an object that can connect, within so many seconds for each of the server's addresses.
+
+    It imports `datetime`, for values that are not left raw. Without the part in Python that takes a fifth of the time.
+    """
+    is_lent = sys.modules.setdefault("datetime", datetime) is datetime
+    try:
+        return MySQL(
+            buffered=False,
+            raw=True,
+            charset_name="utf8mb3",  # of the account's name: that of MySQL 8's utf8mb4 is unknown to MariaDB
+            connection_timeout=seconds,
+            use_unicode=False,
+            plugin_dir=_NOWHERE,
+        )
+    finally:
+        if is_lent and datetime.__name__ != "datetime":
+            del sys.modules["datetime"]
 
 
 def _load_native_password() -> None:
