@@ -144,8 +144,9 @@ def test_nobody_listens() -> None:
     assert "imap_port" in sentence
 
 
-def test_a_host_that_does_not_exist() -> None:
-    reason, sentence = trouble(client_of(1, imap_host="no-such-host.invalid", imap_tls="implicit"))
+@pytest.mark.parametrize("host", ["no-such-host.invalid", "no..label.invalid", f"{'x' * 64}.invalid", ".invalid"])
+def test_a_host_that_does_not_exist_or_cannot(host: str) -> None:
+    reason, sentence = trouble(client_of(1, imap_host=host, imap_tls="implicit"))
 
     assert reason == "unreachable"
     assert "imap_host" in sentence

@@ -29,7 +29,8 @@ def dial(endpoint: Endpoint, tls_ca: str | None, deadline: Deadline) -> Wire:
     """
     with explained(endpoint, "connect"):
         # Half of the time for an address: a second one, if the first is dead, has a chance.
-        connected = socket.create_connection((endpoint.host, endpoint.port), _left(deadline) / 2)
+        address = (_plain(endpoint), endpoint.port)
+        connected = socket.create_connection(address, _left(deadline) / 2)  # type: ignore[arg-type]  # bytes, as they may be
         wire = Wire(connected, endpoint, deadline)
     try:
         if endpoint.tls == NONE:
@@ -66,7 +67,7 @@ class Wire:
         context = client_context(tls_ca)
         with explained(self.endpoint, "encrypt"):
             self._socket.settimeout(_left(self.deadline))
-            self._socket = context.wrap_socket(self._socket, server_hostname=self.endpoint.host)
+            self._socket = context.wrap_socket(self._socket, server_hostname=_plain(self.endpoint))
         self.encrypted = True
 
     def require_this_machine(self) -> None:
@@ -114,6 +115,11 @@ class _Incoming(io.RawIOBase):
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:
         return self._wire.recv_into(buffer)
+
+
+def _plain(endpoint: Endpoint) -> bytes:
+    """Return the server's name, which is ASCII; for a text Python would load its tables for international names."""
+    return endpoint.host.encode("ascii")
 
 
 def _left(deadline: Deadline) -> float:
