@@ -33,7 +33,7 @@ _ACCEPT_SECONDS = 1.0  # a resident worker that has not even looked by then is s
 _END_SECONDS = 0.2  # for the resident worker to end a call that is given up
 _LOCATING = ("CLITOOL_CLIENTS", "HOME", "XDG_CONFIG_HOME")  # say where the clients file is
 _LOADING = ("LD_LIBRARY_PATH", "LD_PRELOAD", "OPENSSL_CONF")  # act only when a process starts
-_FLAGS = ("optimize", "dev_mode", "utf8_mode", "int_max_str_digits")  # the same code acts otherwise under them
+_FLAGS = ("optimize", "dev_mode", "int_max_str_digits")  # the same code acts otherwise under them
 
 
 def hand_over(

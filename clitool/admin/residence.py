@@ -72,7 +72,7 @@ def status(environment: Environment) -> Output:
         "process": running["pid"],
         "socket": path,
         "version": running["version"],
-        "calls": f"{running['calls']} made, {running['under_way']} under way",
+        "calls": f"{running['calls']} taken, {running['under_way']} under way",
         "declined": declined,
         "workers": running["workers"],
     }

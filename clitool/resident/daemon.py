@@ -6,6 +6,7 @@ import gc
 import os
 import socket
 import sys
+from time import sleep
 
 from clitool import __version__
 from clitool.errors import ExecutionError
@@ -19,6 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
+_PAUSE_SECONDS = 0.1  # before the program begins anew because it changed while it was imported
 _HERE = "from clitool.resident.daemon import main; main()"
 
 
@@ -64,14 +66,18 @@ def _inherited() -> tuple[socket.socket, int]:
 def _serve(listener: socket.socket, lock: int) -> int:
     installed = Installed(os.environ)
     _preload()
-    os.umask(0o077)
-    os.chdir("/")
-    anew = Dispatcher(listener, installed, CallService, __version__).run()
-    if anew:
-        for descriptor in (listener.fileno(), lock):
-            os.set_inheritable(descriptor, True)
-        os.execv(sys.executable, command(str(listener.fileno()), str(lock)))  # noqa: S606 - without a shell on purpose
-    return 0
+    installed.look()
+    # Importing can have changed a folder itself, where it kept what it compiled; then the next time is the last.
+    if installed.is_current():
+        os.umask(0o077)
+        os.chdir("/")
+        if not Dispatcher(listener, installed, CallService, __version__).run():
+            return 0
+    else:
+        sleep(_PAUSE_SECONDS)
+    for descriptor in (listener.fileno(), lock):
+        os.set_inheritable(descriptor, True)
+    os.execv(sys.executable, command(str(listener.fileno()), str(lock)))  # noqa: S606 - without a shell on purpose
 
 
 def _preload() -> None:

@@ -58,8 +58,10 @@ class Dispatcher:
         signals = _signals()
         self._loop.watch(signals, lambda: self._heed(os.read(signals, 512)))
         self._loop.watch(self._listener.fileno(), self._take_in)
-        while not self._is_over():
-            self._loop.turn(self._tidy())
+        pause = self._tidy()
+        while not (self._is_ending() and self._calls.is_over):
+            self._loop.turn(pause)
+            pause = self._tidy()
         return self._stop_until is None
 
     def stop(self) -> None:
@@ -70,14 +72,10 @@ class Dispatcher:
             os.unlink(self._listener.getsockname())
             self._listener.close()
 
-    def _is_over(self) -> bool:
+    def _is_ending(self) -> bool:
         if self._stop_until is not None:
-            self._calls.close(now=self._stop_until <= monotonic())
-            return self._calls.is_over
-        if self._installed.has_changed() and not self._calls:
-            self._calls.close()
-            return self._calls.is_over
-        return False
+            return True
+        return self._installed.has_changed() and not self._calls and not self._visitors
 
     def _tidy(self) -> float:
         """Do what is due; return the seconds until more will be."""
@@ -85,12 +83,13 @@ class Dispatcher:
         for visitor in [visitor for visitor in self._visitors if visitor.until <= now]:
             self._decline(visitor)
         moments = [visitor.until - now for visitor in self._visitors]
-        moments.append(self._calls.tidy(stock=self._stop_until is None))
         if self._stop_until is None:
             moments.append(self._installed.look_again())
         else:
             moments.append(self._stop_until - now)
-        return min(moments)
+        if self._is_ending():
+            self._calls.close(now=self._stop_until is not None and self._stop_until <= now)
+        return min(*moments, self._calls.tidy(stock=not self._is_ending()))
 
     def _heed(self, numbers: bytes) -> None:
         if signal.SIGTERM in numbers or signal.SIGINT in numbers:
@@ -149,7 +148,7 @@ class Dispatcher:
         status = {
             "pid": os.getpid(),
             "version": self._version,
-            "calls": self._calls.finished,
+            "calls": self._calls.taken,
             "under_way": len(self._calls),
             "declined": self._declined,
             "workers": self._calls.workers,

@@ -35,11 +35,15 @@ class Installed:
 
     def look_again(self) -> float:
         """Look at it if it is time for that; return the seconds until the next time."""
-        pause = _SETTLE_SECONDS if self._latest != self.mark else _LOOK_SECONDS
+        pause = _LOOK_SECONDS if self.is_current() else _SETTLE_SECONDS
         if self._looked + pause <= monotonic():
             self.look()
         return self._looked + pause - monotonic()
 
+    def is_current(self) -> bool:
+        """Say whether it is the same, by the latest look."""
+        return self._latest == self.mark
+
     def has_changed(self) -> bool:
         """Say whether it is another one, and has been for long enough to be complete."""
-        return self._latest != self.mark and self._looked - self._since >= _SETTLE_SECONDS
+        return not self.is_current() and self._looked - self._since >= _SETTLE_SECONDS

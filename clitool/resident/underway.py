@@ -53,7 +53,7 @@ class CallsUnderWay:
         make: makes what a process does.
 
     Attributes:
-        finished: how many calls came to their end.
+        taken: how many calls there have been.
     """
 
     def __init__(self, loop: Loop, make: Callable[[], Service]) -> None:
@@ -62,7 +62,7 @@ class CallsUnderWay:
         self._pool = WorkerPool(self._start, self._farewell, 2 * (os.cpu_count() or 1) + 6, IDLE_SECONDS)
         self._calls: dict[WarmWorker, _Call] = {}
         self._ending: list[_Call] = []
-        self.finished = 0
+        self.taken = 0
 
     def __len__(self) -> int:
         return len(self._calls)
@@ -90,6 +90,7 @@ class CallsUnderWay:
             return False
         call = self._calls[slot.worker] = _Call(visitor.connection, slot, visitor.end)
         self._loop.watch(call.connection.fileno(), lambda: self._give_up(call), _HANGS_UP)
+        self.taken += 1
         return True
 
     def tidy(self, *, stock: bool) -> float:
@@ -164,7 +165,6 @@ class CallsUnderWay:
     def _release(self, call: _Call) -> None:
         self._loop.forget(call.connection.fileno())
         del self._calls[call.slot.worker]
-        self.finished += 1
 
     def _see_off(self) -> None:
         for call in [call for call in self._ending if call.slot.worker.is_dead()]:
