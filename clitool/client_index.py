@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from clitool.clients import Path
 
+SUFFIX = ".index"
 MAGIC = b"clitool clients\x01"  # the last byte numbers the layout
 SEAL = 16
 NUMBER = 8
@@ -46,7 +47,7 @@ class Damaged(Exception):
 
 def index_path(path: str) -> str:
     """Return where the index of the clients file at the absolute `path` lies: beside the file behind all links."""
-    return os.path.realpath(path) + ".index"
+    return os.path.realpath(path) + SUFFIX
 
 
 def identity(status: os.stat_result) -> list[int]:
@@ -161,12 +162,13 @@ class IndexedClients(Clients):
         read: reads the file itself; asked where the index turns out to be damaged.
     """
 
-    __slots__ = ("_index", "_read")
+    __slots__ = ("_index", "_parsed", "_read")
 
     def __init__(self, path: str, index: Index, read: Callable[[], Clients]) -> None:
         super().__init__(path, index.header["sections"])
         self._index = index
         self._read = read
+        self._parsed: Clients | None = None
 
     def find(self, digest: str) -> tuple[Client, Token] | None:
         """Return the client and token stored under `digest` (lower-case hexadecimal SHA-256)."""
@@ -177,14 +179,14 @@ class IndexedClients(Clients):
             name, token = found
             return Client(name, self._index.get(CLIENT + name), {}), Token(token)
         except Damaged:
-            return self._read().find(digest)
+            return self._whole_file().find(digest)
 
     def client(self, name: str) -> Client | None:
         """Return the client called `name`."""
         try:
             entry = self._index.get(CLIENT + name)
         except Damaged:
-            return self._read().client(name)
+            return self._whole_file().client(name)
         return None if entry is None else Client(name, entry, {})
 
     def line(self, path: Path) -> int:
@@ -194,7 +196,12 @@ class IndexedClients(Clients):
         try:
             return line_in(self._outline(path), path)
         except Damaged:
-            return self._read().line(path)
+            return self._whole_file().line(path)
+
+    def _whole_file(self) -> Clients:
+        if self._parsed is None:
+            self._parsed = self._read()
+        return self._parsed
 
     def _outline(self, path: Path) -> Any:  # noqa: ANN401 - as above
         outline = self._index.get(LINES)

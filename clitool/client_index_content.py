@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from clitool.clients_yaml import ParsedClient, ParsedClients
 
 _SECTIONS = ("tools", "log", "state")
-_MAX_GROWTH = 16  # an anchor stands once in the file, but in the index wherever it is used
+_MAX_GROWTH = 16  # times the file: an anchor stands there once, but in the index wherever it is used
 
 
 class NoIndexPossible(Exception):
@@ -32,7 +32,8 @@ def content(clients: ParsedClients, identity: list[int]) -> bytes:
         NoIndexPossible: says in a few words why.
     """
     records = list(_records(clients))
-    _check_size(records, identity[2])
+    if clients.document.has_aliases:
+        _check_size([value for _, value in records], _MAX_GROWTH * identity[2])
     value = clients.document.value
     header = {
         "version": __version__,
@@ -62,10 +63,8 @@ def _entry(client: ParsedClient, entry: Mapping[str, Any]) -> dict[str, Any]:
     return {**{key: value for key, value in entry.items() if key != "tokens"}, "scopes": client.scopes}
 
 
-def _check_size(records: Iterable[tuple[str, Any]], size: int) -> None:
-    """Count what the records hold before they are written out: a kilobyte of anchors can become a gigabyte."""
-    left = _MAX_GROWTH * size
-    waiting: list[Any] = [value for _, value in records]
+def _check_size(waiting: list[Any], left: int) -> None:
+    """Count what values hold before they are written out: a kilobyte of anchors can become a gigabyte."""
     while waiting:
         value = waiting.pop()
         left -= len(value) if isinstance(value, str) else 1

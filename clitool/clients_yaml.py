@@ -72,7 +72,7 @@ def load_all(path: str, *, trust: bool = False, end: float | None = None) -> Par
         ClientsFileError: with every problem found, or because it would take too long.
     """
     started, read_at = monotonic(), time_ns()
-    with ClientsFile(path, trust=trust) as file:
+    with collecting_no_garbage(), ClientsFile(path, trust=trust) as file:
         status = file.status()
         clients = parse(file.read(), path, end)
         if end is None or monotonic() - started < end - monotonic():  # to write it takes less time than to read did

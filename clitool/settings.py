@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from clitool.client_index import index_path
+from clitool.client_index import SUFFIX
 from clitool.clients_file import ClientsFileError
 from clitool.errors import ClitoolError, ScopeDenied, SettingsError
 from clitool.family import Origin, Secret
@@ -71,8 +71,8 @@ def load(
     else:
         raw = client.settings[family.name]
     path = ("clients", client.name, "tools", family.name)
-    files = [clients.path, os.path.realpath(clients.path), index_path(clients.path)]
-    origin = Origin(os.path.dirname(clients.path), [*files, *protected])
+    target = os.path.realpath(clients.path)
+    origin = Origin(os.path.dirname(clients.path), [clients.path, target, target + SUFFIX, *protected])
     try:
         return _parse(raw, family, environment, origin)
     except _Problems as found:

@@ -55,17 +55,19 @@ class Document:
     Attributes:
         value: dicts, lists, str, int, float, bool, None.
         outline: the lines of all that `value` holds.
+        has_aliases: whether a part of it stands in several places.
     """
 
-    __slots__ = ("outline", "value")
+    __slots__ = ("has_aliases", "outline", "value")
     value: Any
     outline: Outline
 
     def __init__(self, text: bytes | Stream) -> None:
         try:
             with collecting_no_garbage():
-                root = compose(text)
-                self.value, self.outline = (None, None) if root is None else _Builder().build(root)
+                root, builder = compose(text), _Builder()
+                self.value, self.outline = (None, None) if root is None else builder.build(root)
+                self.has_aliases = builder.has_aliases
         except RecursionError as error:
             raise YamlError("nested too deeply") from error
 
@@ -119,6 +121,7 @@ class _Builder:
     def __init__(self) -> None:
         self._done: dict[int, tuple[Any, Outline]] = {}
         self._open: set[int] = set()
+        self.has_aliases = False
 
     def build(self, node: Any) -> tuple[Any, Outline]:  # noqa: ANN401 - as above
         if isinstance(node, yaml.ScalarNode):
@@ -126,11 +129,13 @@ class _Builder:
         key = id(node)
         if key in self._open:
             _refuse("an anchor contains itself", node)
-        if key not in self._done:
-            self._open.add(key)
-            self._done[key] = self._collection(node)
-            self._open.remove(key)
-        return self._done[key]
+        if key in self._done:
+            self.has_aliases = True
+            return self._done[key]
+        self._open.add(key)
+        self._done[key] = built = self._collection(node)
+        self._open.remove(key)
+        return built
 
     def _collection(self, node: Any) -> tuple[Any, Outline]:  # noqa: ANN401 - as above
         if isinstance(node, yaml.MappingNode) and node.tag == _PREFIX + "map":

@@ -47,13 +47,14 @@ def check_clients(
     for name, role in clients.document.value.get("roles", {}).items():
         scopes.check(("roles", name), role)
     _check_unused_roles(clients, remarks)
+    required = _required_scopes(catalog)
     for client in clients.by_name.values():
         path = ("clients", client.name)
         scopes.check((*path, "scopes"), clients.document.value["clients"][client.name]["scopes"])
         _check_tokens(client, remarks)
         settings = _Settings(clients, client, catalog, environment, remarks)
         settings.check(connect=connect)
-        _sum_up(client, settings, catalog, remarks)
+        _sum_up(client, settings, required, remarks)
 
 
 def _check_disabled(clients: ParsedClients, catalog: Catalog, remarks: Remarks) -> None:
@@ -194,11 +195,13 @@ def _ask(
         )
 
 
-def _sum_up(client: ParsedClient, settings: _Settings, catalog: Catalog, remarks: Remarks) -> None:
+def _sum_up(
+    client: ParsedClient, settings: _Settings, required_scopes: Iterable[tuple[Family, set[str]]], remarks: Remarks
+) -> None:
     """Say where scopes and settings do not go together, and what the client can do in the end."""
     place = ("clients", client.name)
     usable = []
-    for family, required in _required_scopes(catalog):
+    for family, required in required_scopes:
         granted = [scope for scope in sorted(required) if grants(client.scopes, scope)]
         named = any(grants([scope], each) for scope in client.scopes if scope != "*" for each in granted)
         if granted and family.name in settings.usable:
