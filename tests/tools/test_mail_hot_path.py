@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from command import TOKEN, client, environment, write_clients
+from family_imports import imports_of
 from services.certificates import Authority
 from services.scripted_imap import ScriptedImap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-PROGRAM = str(Path(__file__).parents[1] / "loaded_modules.py")
+    from pathlib import Path
 
 HEAVY = {
     "asyncio",
     "calendar",
     "charset_normalizer",
+    "contextlib",
     "dataclasses",
+    "datetime",
     "email",
+    "hashlib",
     "html",
     "idna",
     "imaplib",
@@ -35,6 +33,7 @@ HEAVY = {
     "random",
     "smtplib",
     "string",
+    "stringprep",
     "subprocess",
     "tempfile",
     "threading",
@@ -55,6 +54,9 @@ IMAP_SESSION = {
     "syntax",
     "utf7",
 }
+ACCOUNT = {"account", "credentials", "endpoint", "policy", "recipients", "servers", "settings"}
+WIRE = {"certificates", "faults", "wire"}
+TEXTS = {"address_list", "charset", "charset_names", "dates", "encoded_words", "headers", "invisible", "transfer"}
 HEADER = b"Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\r\nFrom: A <a@example.test>\r\nDate: 1 Feb 2024 10:00:00 +0100\r\n\r\n"
 ANSWERS = {
     "LIST": b'* LIST () "/" INBOX\r\nTAG OK\r\n',
@@ -72,7 +74,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 
 @pytest.fixture
 def loaded(tmp_path: Path, authority: Authority) -> Iterator[Callable[..., set[str]]]:
-    """Return what a call has imported when it answers, without what the bare interpreter has."""
+    """Return what a call imports beyond what the core has."""
     with ScriptedImap(ANSWERS, certificate=authority.issue("server")) as server:
         settings = {
             "imap_host": "127.0.0.1",
@@ -81,54 +83,43 @@ def loaded(tmp_path: Path, authority: Authority) -> Iterator[Callable[..., set[s
             "username": "ann",
             "password": "secret",
         }
-        clients = {"clients": {"anna": client("mail:*", tools={"mail": settings})}}
-        path = write_clients(tmp_path / "c", clients)
-
-        def modules(tool: str, params: str = "{}") -> set[str]:
-            words = ["--clients", str(path), "call", tool, "--token-stdin", "--params", params]
-            report = tmp_path / "modules"
-            env = environment(LOADED_MODULES=str(report))
-            done = subprocess.run([sys.executable, "-P", PROGRAM, *words], input=TOKEN.encode(), env=env, check=False)
-            assert done.returncode == 0
-            return set(report.read_text().split()) - bare()
-
-        yield modules
-
-
-@cache
-def bare() -> frozenset[str]:
-    words = [sys.executable, "-c", "import sys; print(*sys.modules)"]
-    return frozenset(subprocess.run(words, capture_output=True, check=True, env=environment()).stdout.decode().split())
+        yield lambda tool, **params: imports_of(tmp_path, "mail", tool, settings, **params)
 
 
 def heavy(names: set[str]) -> set[str]:
     return {name for name in names if name.partition(".")[0] in HEAVY}
 
 
+def beside(names: set[str], *parts: str) -> set[str]:
+    """Return the family's modules that lie in none of the packages `parts`."""
+    below = {name.removeprefix("mail.") for name in names if name.startswith("mail.")}
+    return {name for name in below if name.partition(".")[0] not in parts}
+
+
 def own(names: set[str], *parts: str) -> set[str]:
     """Return the family's modules below one of `parts`."""
-    return {name for part in parts for name in names if f"{name}.".startswith(f"clitool_tools.mail.{part}.")}
+    return {name for part in parts for name in names if f"{name}.".startswith(f"mail.{part}.")}
 
 
 @pytest.mark.parametrize(
     ("tool", "params"),
     [
-        ("mail_read_inbox", '{"subject": "x"}'),
-        ("mail_read_message", '{"uid": 1}'),
-        ("mail_list_folders", "{}"),
-        ("mail_mark_read", '{"uids": [1]}'),
+        ("mail_read_inbox", {"subject": "x"}),
+        ("mail_read_message", {"uid": 1}),
+        ("mail_list_folders", {}),
+        ("mail_mark_read", {"uids": [1]}),
     ],
     ids=["mail_read_inbox", "mail_read_message", "mail_list_folders", "mail_mark_read"],
 )
 def test_reading_mail_imports_no_heavy_module_and_nothing_that_sends(
-    loaded: Callable[..., set[str]], tool: str, params: str
+    loaded: Callable[..., set[str]], tool: str, params: dict[str, Any]
 ) -> None:
-    names = loaded(tool, params)
+    names = loaded(tool, **params)
 
     assert "ssl" in names
     assert not heavy(names)
     assert not own(names, "smtp", "html", "recipients.idna", "charset_guess", "command")
-    assert not {name for name in names if name.startswith(("clitool_tools.database", "clitool_tools.file"))}
+    assert not {name for name in names if name.startswith(("database", "file"))}
 
 
 def test_listing_messages_imports_what_it_needs(loaded: Callable[..., set[str]]) -> None:
@@ -137,10 +128,11 @@ def test_listing_messages_imports_what_it_needs(loaded: Callable[..., set[str]])
     imap = {*IMAP_SESSION, "search", "fetched", "structure"}
     assert {name.rpartition(".")[2] for name in own(names, "imap")} == imap
     assert {name.rpartition(".")[2] for name in own(names, "inbox")} == {"inbox", "cursor", "page", "query", "row"}
+    assert beside(names, "imap", "inbox") == {"read_inbox", *ACCOUNT, *WIRE, *TEXTS}
 
 
 def test_reading_a_message_imports_what_it_needs(loaded: Callable[..., set[str]]) -> None:
-    names = loaded("mail_read_message", '{"uid": 1}')
+    names = loaded("mail_read_message", uid=1)
 
     parts = {"choice", "source", "mime", "message", "part_text", "attachment", "file_name", "header_texts"}
     assert {name.rpartition(".")[2] for name in own(names, "reading")} == {"reading", *parts}
@@ -148,4 +140,7 @@ def test_reading_a_message_imports_what_it_needs(loaded: Callable[..., set[str]]
 
 
 def test_listing_folders_imports_nothing_that_reads_messages(loaded: Callable[..., set[str]]) -> None:
-    assert not own(loaded("mail_list_folders"), "inbox", "headers", "charset", "dates")
+    names = loaded("mail_list_folders")
+
+    assert {name.rpartition(".")[2] for name in own(names, "imap")} == {*IMAP_SESSION, "fetched", "folders"}
+    assert beside(names, "imap") == {"list_folders", *ACCOUNT, *WIRE}
