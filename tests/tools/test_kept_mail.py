@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -170,6 +171,18 @@ def test_a_server_to_send_through_is_not_kept(mail: KeptMail) -> None:
         (servers,) = mail.keeper.parked.values()
         assert servers._smtp is None
     assert (mail.keeper.opened, mail.keeper.resumed) == (1, 1)
+
+
+def test_every_wait_ends_with_the_call_that_has_the_login(mail: KeptMail) -> None:
+    """Neither with the one before nor with the short time that it has to come back."""
+    mail.call("list_folders", seconds=5)
+    context = mail.context()
+    servers = context.connection("")
+    time.sleep(1.1)
+
+    assert len(servers.imap.folders()) > 3
+    assert (mail.keeper.resumed, servers.deadline) == (1, context.deadline)
+    context.close()
 
 
 # Servers that misbehave by script

@@ -176,6 +176,14 @@ def test_a_short_call_leaves_the_next_one_the_time_that_the_settings_give(shop: 
     assert engine.session.client.options.pool_options.connect_timeout == 5
 
 
+def test_a_client_that_is_slow_to_come_back_is_replaced_while_there_is_time_for_it(shop: KeptMongo) -> None:
+    before = shop.kept("query", table="customers")
+    with shop.failing("connectionStatus", blockConnection=True, blockTimeMS=2500):
+        assert shop.kept("query", table="customers") == before
+
+    assert shop.keeper.opened == 2
+
+
 def test_nothing_of_the_driver_is_left_when_the_client_is_given_up(shop: KeptMongo) -> None:
     before = threads()
     shop.kept("query", table="customers")
