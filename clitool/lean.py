@@ -65,23 +65,25 @@ else:
         Of that it takes `lru_cache` alone, for its cache of statements, and would wait for it longer than for itself.
         """
         if "functools" not in sys.modules:
-            sys.modules["functools"] = _Functools
             try:
+                from _functools import _lru_cache_wrapper
+
+                sys.modules["functools"] = _Functools(_lru_cache_wrapper)
                 return __import__("_sqlite3")
             except ImportError:
                 pass
             finally:
-                del sys.modules["functools"]
+                sys.modules.pop("functools", None)
         return _shortest("sqlite3")
 
     class _Functools:
         """What SQLite's driver takes of `functools`."""
 
-        @staticmethod
-        def lru_cache(size: int) -> Callable[[object], object]:
-            from _functools import _lru_cache_wrapper
+        def __init__(self, cached: Callable[..., object]) -> None:
+            self._cached = cached
 
-            return lambda statements: _lru_cache_wrapper(statements, size, False, tuple)
+        def lru_cache(self, size: int) -> Callable[[object], object]:
+            return lambda statements: self._cached(statements, size, False, tuple)
 
     def _shortest(name: str) -> Any:  # noqa: ANN401 - as above
         try:

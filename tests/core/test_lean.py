@@ -273,12 +273,34 @@ def test_a_driver_comes_alone_and_to_whoever_asks_for_it_on_every_python_that_is
     assert done.stdout == b"same\n", done.stderr
 
 
+@pytest.mark.parametrize("python", PYTHONS)
+def test_without_what_its_cache_is_made_of_the_driver_takes_functools(python: str, tmp_path: Path) -> None:
+    program = (
+        f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
+        "sys.modules['_functools'] = None\n"
+        "from clitool import lean\n"
+        "print(lean.sqlite3.connect(':memory:').execute('SELECT 1').fetchall(), 'functools' in sys.modules)\n"
+    )
+
+    done = subprocess.run(
+        [python, "-S", "-c", program],
+        capture_output=True,
+        check=False,
+        env=environment(PYTHONDONTWRITEBYTECODE="1"),
+        cwd=tmp_path,
+    )
+
+    assert done.stdout == b"[(1,)] True\n", done.stderr
+
+
 def test_nothing_else_is_there() -> None:
     with pytest.raises(ImportError, match="sqlite4"):
         from clitool.lean import sqlite4  # type: ignore[attr-defined]  # noqa: F401
 
 
-PUBLIC = {"__future__", "_typeshed"}  # in spite of their names; the second is there for type checkers only
+# In spite of their names: the second is there for type checkers only, the third in the documentation of Python, and the
+# last is no part of the standard library.
+PUBLIC = {"__future__", "_typeshed", "_thread", "_mysql_connector"}
 SHORT_CUTS = ROOT / "clitool/lean.py"  # each has the public module, too, for a Python without the private one
 
 
