@@ -14,7 +14,7 @@ from file_world import World
 from mail_world import MailWorld
 from mariadb_world import Maria
 from mongo_world import Mongo
-from mysql_wires import WITH_EXTENSION
+from mysql_wires import WITH_EXTENSION, start_on_extension
 from services import mail as mail_service
 from services.certificates import Authority
 from services.fake_mysql import FakeMySQL
@@ -22,11 +22,15 @@ from services.mariadb import MariaDB
 from services.mongod import Mongod
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable, Iterator
 
     from mysql_sessions import StartFake
     from services.fake_mysql import Conversation
     from services.mail import MailServers
+
+# These need the C extension of MySQL's connector in their own process; `test_mysql_extension` runs them.
+collect_ignore = [] if WITH_EXTENSION else ["test_mysql_on_both_wires.py"]
 
 
 @pytest.fixture
@@ -48,6 +52,22 @@ def shared_world() -> Iterator[World]:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         yield World(Path(folder) / "world")
+
+
+@pytest.fixture(scope="session")
+def on_extension() -> Iterator[subprocess.Popen[str]]:
+    """Tests of MySQL in another process, on the C extension of its connector."""
+    process = start_on_extension()
+    yield process
+    process.kill()
+    process.communicate()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def at_once(request: pytest.FixtureRequest) -> None:
+    """Begin with these at once, if a test asks how they ended: they take a while."""
+    if any("on_extension" in getattr(item, "fixturenames", ()) for item in request.session.items):
+        request.getfixturevalue("on_extension")
 
 
 @pytest.fixture(scope="session")

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from threading import Event
 from typing import TYPE_CHECKING
 
 import pytest
 from clitool_tools.database.mysql.clock import Clock
 from clitool_tools.database.mysql.driver import DriverError, connect
+from clitool_tools.database.mysql.errand import Errand
 from mysql_sessions import parsed, towards
 from mysql_wires import WITH_EXTENSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from clitool_tools.database.mysql.driver import Row, Wire
     from mariadb_world import Maria
@@ -76,3 +80,108 @@ def test_a_reset_that_was_not_done_is_an_error(fake_mysql: StartFake, answer: by
     wire.abort()
 
     assert (caught.value.kind, caught.value.code) == (kind, code)
+
+
+BEGINNING = (
+    b"\x01",
+    b"\x03def\0\0\0\x01a\0\x0c\x2d\0\xff\0\0\0\xfd\0\0\0\0\0",
+    b"\xfe\0\0\x02\0",
+    b"\x01x",
+)
+
+
+def stall(talk: Conversation) -> None:
+    """Send a row and half of the next one."""
+    talk.let_in()
+    talk.hear()
+    for packet in BEGINNING:
+        talk.say(packet)
+    talk.plain.sendall(b"\x20\0\0\x05\x1fxxx")
+    talk.hear()
+
+
+def drip(talk: Conversation) -> None:
+    """Send a row, and then one byte after the other of the next one."""
+    talk.let_in()
+    talk.hear()
+    for packet in BEGINNING:
+        talk.say(packet)
+    for octet in b"\xff\0\0\x05\xfe" + b"x" * 200:
+        talk.plain.sendall(bytes([octet]))
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("behave", [stall, drip])
+def test_a_row_that_does_not_end_is_given_up_in_time(
+    fake_mysql: StartFake, behave: Callable[[Conversation], None]
+) -> None:
+    """A time limit for each read would wait for as long as something comes."""
+    wire = connect(towards(fake_mysql(behave).place)._connection.address, Clock(0.4))
+    with pytest.raises(DriverError) as caught:
+        rows(wire, "SELECT 1")
+    wire.abort()
+
+    assert caught.value.kind == "slow"
+
+
+def test_a_statement_can_be_given_up_from_outside(fake_mysql: StartFake) -> None:
+    wire = connect(towards(fake_mysql(stall).place)._connection.address, Clock(30))
+    caller = threading.Timer(0.2, wire.abort)
+    caller.start()
+    with pytest.raises(DriverError) as caught:
+        rows(wire, "SELECT 1")
+    caller.join()
+
+    assert caught.value.kind in ("lost", "slow")
+
+
+def test_a_wire_that_was_given_up_does_nothing_more(wire: Wire) -> None:
+    wire.abort()
+    for step in (lambda: wire.query("SELECT 1"), wire.reset, wire.log_in):
+        with pytest.raises(DriverError) as caught:
+            step()
+        assert caught.value.kind == "lost"
+    wire.abort()
+    wire.close()
+
+
+def test_a_result_that_is_given_up_is_not_read(wire: Wire) -> None:
+    """It would take a minute, and its connection is of no more use."""
+    batches = wire.query("SELECT a.seq, b.seq FROM seq_1_to_100000 a, seq_1_to_100000 b").batches
+    assert len(next(iter(batches))) > 0
+    wire.abort()
+
+    with pytest.raises(DriverError):
+        list(batches)
+
+
+def test_the_wire_is_the_one_that_is_tested(wire: Wire) -> None:
+    assert type(wire).__name__ == ("ExtensionWire" if WITH_EXTENSION else "ConnectorWire")
+
+
+# Errands
+
+
+def test_an_errand_gives_back_what_its_work_does() -> None:
+    late = Event()
+
+    assert Errand(lambda: 7, late.set).result(10) == 7
+    with pytest.raises(ZeroDivisionError):
+        Errand(lambda: 1 / 0, late.set).result(10)
+    assert not late.is_set()
+
+
+@pytest.mark.parametrize("how", ["in time", "from outside"])
+def test_an_errand_that_was_left_cleans_up_after_itself(how: str) -> None:
+    goes_on, late = Event(), Event()
+    errand = Errand(goes_on.wait, late.set)
+    if how == "from outside":
+        threading.Timer(0.1, errand.leave).start()
+    with pytest.raises(TimeoutError):
+        errand.result(0.05 if how == "in time" else 10)
+
+    assert not errand.leave()
+    assert not late.is_set()
+    goes_on.set()
+    assert late.wait(10)
+    assert errand.leave()

@@ -150,12 +150,18 @@ def _suits_extension(address: Address) -> bool:
     return bool(address.socket or is_verified) and not any(name.startswith("LIBMYSQL_") for name in os.environ)
 
 
+# What tells that a process has an OpenSSL already, or is one that may want it later, for other servers.
+_BEFORE = {"_hashlib", "_ssl", "socket"}
+
+
 def _by_extension(address: Address, clock: Clock) -> Wire | None:
     """Return a connection of the C extension, or None if it cannot be loaded, or does not tell why there is none.
 
-    It brings an OpenSSL of its own. Where another one is at work already, it must not be loaded, or cannot.
+    It brings an OpenSSL of its own, which is another one than Python was built for, and knows no authorities. It cannot
+    be loaded after Python's, and what loads that later gets the other one. So only a process that does nothing else,
+    as one for a single call, loads the extension.
     """
-    if "_mysql_connector" not in sys.modules and not {"_ssl", "_hashlib"}.isdisjoint(sys.modules):
+    if "_mysql_connector" not in sys.modules and not _BEFORE.isdisjoint(sys.modules):
         return None
     try:
         from clitool_tools.database.mysql.extension import Unexplained, open_wire
