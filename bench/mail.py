@@ -11,50 +11,70 @@ to print them. They run interleaved in the same environment, with the server of 
 from __future__ import annotations
 
 import hashlib
-import json
+import imaplib
 import os
+import ssl
 import sys
-import tempfile
-from pathlib import Path
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+import orders  # noqa: F401 - says where the servers of the tests are
 import pytest
-from start_up import ROOT, ROUNDS, TOKEN, install, measure
-
-sys.path.insert(0, str(ROOT / "tests"))
+from calls import resident
+from client_files import Clitool, settle, write_clients
+from figures import Figures, measure
+from measuring import Command
+from report import Goal, figures_table, goals_table
+from resident import made_by, running
+from server_time import median_seconds
 from services import mail
+from start_up import ROUNDS, resident_goal
+from world import made
 
 if TYPE_CHECKING:
     from services.mail import MailServers, User
+    from world import World
 
 MESSAGES = 20_000
-SCRIPT = """
+GOAL = 1.5
+SCRIPT, INBOX = "minimal script with imaplib", "`call mail_read_inbox`"
+_ITEMS = "(UID FLAGS INTERNALDATE RFC822.SIZE BODY.PEEK[HEADER.FIELDS (DATE FROM TO SUBJECT)] BODYSTRUCTURE)"
+_CODE = f"""
 import imaplib, ssl, sys
 port, authority, user, password = sys.argv[1:]
 imap = imaplib.IMAP4_SSL("127.0.0.1", int(port), ssl_context=ssl.create_default_context(cafile=authority))
 imap.login(user, password)
 last = int(imap.select(readonly=True)[1][0])
-items = "(UID FLAGS INTERNALDATE RFC822.SIZE BODY.PEEK[HEADER.FIELDS (DATE FROM TO SUBJECT)] BODYSTRUCTURE)"
-print(imap.fetch(f"{last - 19}:{last}", items))
+print(imap.fetch(f"{{last - 19}}:{{last}}", "{_ITEMS}"))
 imap.logout()
 """
 
 
 def main() -> None:
-    try:
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
+    with made(()) as world:
+        try:
+            goals, figures = measured(world, rounds)
+        except pytest.skip.Exception as missing:
+            print(f"mail is not measured: {missing}")
+        else:
+            print(goals_table(goals))
+            print(figures_table(figures, {"ratio (p10-p90)": lambda _: SCRIPT}))
+
+
+def measured(world: World, rounds: int) -> tuple[list[Goal], Figures]:
+    """Start the servers and measure; return also what is to be reached."""
+    with ExitStack() as ending:
         servers = mail.start()
-    except pytest.skip.Exception as missing:
-        print(f"mail is not measured: {missing}")
-        return
-    try:
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            python = install(folder / "env")
-            user = servers.user()
-            fill(servers, user)
-            measure(commands(python, servers, user, folder / "data"), ROUNDS, "imaplib script")
-    finally:
-        servers.stop()
+        ending.callback(servers.stop)
+        user = servers.user()
+        fill(servers, user)
+        cold = command(world, servers, user)
+        warm = ending.enter_context(running(cold, world.folder / "mail-run"))
+        found = measure(commands(world, cold, warm, account(servers, user)), rounds, world)
+        own = server_seconds(account(servers, user))
+    reached = Goal(INBOX, SCRIPT, GOAL, found.ratio(INBOX, SCRIPT))
+    return [reached, resident_goal(found, INBOX, own)], found
 
 
 def fill(servers: MailServers, user: User) -> None:
@@ -75,7 +95,8 @@ def fill(servers: MailServers, user: User) -> None:
     os.utime(root / "cur", (1_700_000_000, 1_700_000_000))  # what has just changed is read again at every opening
 
 
-def commands(python: Path, servers: MailServers, user: User, folder: Path) -> dict[str, list[str]]:
+def command(world: World, servers: MailServers, user: User) -> Clitool:
+    """Return the command with a clients file for the user's account."""
     settings = {
         "imap_host": "127.0.0.1",
         "imap_port": servers.dovecot.imaps,
@@ -83,21 +104,40 @@ def commands(python: Path, servers: MailServers, user: User, folder: Path) -> di
         "username": user.address,
         "password": user.password,
     }
-    # The same token as in the other benchmark, which `finish` sends.
-    token = {"id": "t", "sha256": hashlib.sha256(f"{TOKEN}7".encode()).hexdigest()}
-    clients = {"clients": {"bench": {"tokens": [token], "scopes": ["mail:read"], "tools": {"mail": settings}}}}
-    folder.mkdir(mode=0o700)
-    path = folder / "clients.yaml"
-    path.write_text(json.dumps(clients, indent=1))
-    path.chmod(0o600)
-    clitool = [str(python.parent / "clitool"), "--clients", str(path), "call", "mail_read_inbox", "--token-stdin"]
-    account = [str(servers.dovecot.imaps), str(servers.authority.path), user.address, user.password]
+    clients = write_clients(world.folder / "mail", {0: {"mail": settings}})
+    settle(world.python, clients)
+    return Clitool(world.python, clients, world.clitool.environment)
+
+
+def account(servers: MailServers, user: User) -> list[str]:
+    """Return the words by which the script gets at the account."""
+    return [str(servers.dovecot.imaps), str(servers.authority.path), user.address, user.password]
+
+
+def commands(world: World, cold: Clitool, warm: Clitool, words: list[str]) -> dict[str, Command]:
+    """Return the script and the calls."""
+    inbox = "mail_read_inbox"
     return {
-        "imaplib script": [str(python), "-c", SCRIPT, *account],
-        "call mail_read_inbox": clitool,
-        "call mail_read_inbox, unread": [*clitool, "--params", '{"unread": true}'],
-        "call mail_read_inbox, subject": [*clitool, "--params", '{"subject": "19999"}'],
+        SCRIPT: Command([str(world.python), "-c", _CODE, *words]),
+        INBOX: cold.call(0, inbox),
+        f"{INBOX}, unread": cold.call(0, inbox, {"unread": True}),
+        f"{INBOX}, subject": cold.call(0, inbox, {"subject": "19999"}),
+        **made_by(warm, {resident(INBOX): warm.call(0, inbox)}),
     }
+
+
+def server_seconds(words: list[str]) -> float:
+    """Return how long the server takes for the same messages when somebody is logged in already."""
+    port, authority, user, password = words
+    context = ssl.create_default_context(cafile=authority)
+    with imaplib.IMAP4_SSL("127.0.0.1", int(port), ssl_context=context) as imap:
+        imap.login(user, password)
+
+        def ask() -> None:
+            imap.select(readonly=True)
+            imap.fetch(f"{MESSAGES - 19}:{MESSAGES}", _ITEMS)
+
+        return median_seconds(ask)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,97 @@
+"""How many instructions a call takes, as a ratio to `python -c pass` of the same environment: a count without noise.
+
+    make bench            # or: .venv/bin/python bench/instructions.py [--gate] [--python PYTHON]
+
+With `--gate` it fails if a call takes more than its limit. With `--python` it measures an environment in which the
+project is installed already, and what needs no server.
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from callgrind import can_count, instructions, unkilled
+from calls import CALCULATOR, LIST, LIST_CLIENTS, VERIFY, calls, one_row, others, resident, through
+from measuring import BASE, base
+from report import Goal, table
+from resident import running, taking
+from world import CLIENTS, made
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from measuring import Command
+    from world import World
+
+# What was measured when this was written, and about 15 % more.
+LIMITS = {
+    VERIFY: 1.8,
+    LIST: 1.8,
+    LIST_CLIENTS: 1.9,
+    CALCULATOR: 2.2,
+    one_row("SQLite"): 2.7,
+    one_row("MariaDB"): 12.0,
+    one_row("MongoDB"): 17.0,
+    resident(CALCULATOR): 2.0,
+    resident(one_row("SQLite")): 2.0,
+    resident(one_row("MariaDB")): 2.0,
+    resident(one_row("MongoDB")): 2.0,
+}
+PATIENT = ("--timeout", "60")  # counting takes fifty times as long
+
+
+def main() -> int:
+    parser = ArgumentParser()
+    parser.add_argument("--gate", action="store_true")
+    parser.add_argument("--python", type=Path)
+    options = parser.parse_args()
+    if not can_count():
+        print("instructions are not counted: valgrind is not installed; run: make services", file=sys.stderr)
+        return int(options.gate)
+    engines = ("sqlite",) if options.python else tuple(CLIENTS)
+    with made(engines, options.python) as world:
+        counts = counted(world)
+    found = goals(counts)
+    print(counts_table(counts))
+    too_many = [goal.what for goal in found if not goal.is_reached]
+    if options.gate and too_many:
+        print(f"more instructions than the limits in {__file__} allow: {', '.join(too_many)}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def counted(world: World) -> dict[str, int]:
+    """Count the instructions of each call and of the bare interpreter."""
+    clitool = world.clitool.variant(*PATIENT)
+    counts = {BASE: instructions(base(world.python))} | count(world, others(clitool) | calls(world, clitool))
+    with running(clitool, world.folder / "count-run") as warm:
+        paths = through(warm, world)
+        with taking(warm, len(paths)):
+            return counts | count(world, paths)
+
+
+def count(world: World, commands: Mapping[str, Command]) -> dict[str, int]:
+    """Count the instructions of calls."""
+    return {name: instructions(unkilled(world.python, command)) for name, command in commands.items()}
+
+
+def goals(counts: Mapping[str, int]) -> list[Goal]:
+    """Compare the counts with the limits."""
+    known = [(name, limit) for name, limit in LIMITS.items() if name in counts]
+    return [Goal(name, "instructions", limit, counts[name] / counts[BASE]) for name, limit in known]
+
+
+def counts_table(counts: Mapping[str, int]) -> str:
+    """Show the counts."""
+    rows = [
+        (name, f"{count / 1e6:.1f}", f"{count / counts[BASE]:.2f}", f"{LIMITS[name]:.2f}" if name in LIMITS else "")
+        for name, count in counts.items()
+    ]
+    return table(("command", "million instructions", "ratio", "limit"), rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
