@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from hashlib import sha256
     from hmac import compare_digest
+    from importlib.util import MAGIC_NUMBER
     from typing import Any, NoReturn
 
     Pairs = Callable[[list[tuple[str, Any]]], Any]
 
     __all__ = [
+        "MAGIC_NUMBER",
         "compare_digest",
         "datetime",
         "dumps",
@@ -33,6 +35,11 @@ if TYPE_CHECKING:
         "writer",
     ]
 else:
+    try:
+        from _frozen_importlib_external import MAGIC_NUMBER
+    except ImportError:
+        from importlib.util import MAGIC_NUMBER
+
     try:
         import _signal as signal
     except ImportError:

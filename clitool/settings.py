@@ -9,7 +9,6 @@ from clitool.clients_file import ClientsFileError
 from clitool.errors import ClitoolError, ScopeDenied, SettingsError
 from clitool.family import Origin, Secret
 from clitool.lean import dumps, sha256
-from clitool.references import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ class _Problems(Exception):
 
 def _parse(raw: Any, family: Family, environment: Mapping[str, str], origin: Origin) -> Settings:  # noqa: ANN401
     try:
-        value = resolve(raw, environment, origin.folder)
+        value = _resolve(raw, environment, origin.folder)
         _check(value, family.settings_schema)
         secret = _hide(value, family.settings_schema)
         return Settings(secret if family.parse is None else family.parse(secret, origin), (origin.folder, value))
@@ -98,6 +97,14 @@ def _parse(raw: Any, family: Family, environment: Mapping[str, str], origin: Ori
         raise
     except Exception as error:
         raise _Problems([((), f"the family cannot read them: {type(error).__name__}")]) from error
+
+
+def _resolve(raw: Any, environment: Mapping[str, str], folder: str) -> Any:  # noqa: ANN401 - as above
+    if "$" not in repr(raw):
+        return raw
+    from clitool.references import resolve
+
+    return resolve(raw, environment, folder)
 
 
 def _check(value: Any, schema: Mapping[str, Any]) -> None:  # noqa: ANN401 - as above
