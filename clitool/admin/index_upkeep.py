@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from clitool.admin.remarks import Remarks
     from clitool.clients_yaml import ParsedClients
 
-_LARGE = 256 * 1024  # bytes: a call reads less than that in about a tenth of a second, and leaves an index behind
+LARGE = 256 * 1024  # bytes: a call reads less than that in about a tenth of a second, and leaves an index behind
 _PATIENCE = MIN_AGE // 10**8 + 1  # tenths of a second
 
 
@@ -27,14 +27,14 @@ def settle(path: str) -> None:
             status = os.stat(path)
         except (OSError, ValueError):
             return
-        if status.st_size <= _LARGE or is_settled(status, time_ns()) or _is_interrupted():
+        if status.st_size <= LARGE or is_settled(status, time_ns()) or _is_interrupted():
             return
         sleep(0.1)
 
 
 def refresh(path: str, text: bytes, clients: ParsedClients, *, trust: bool) -> None:
     """Write the index of a large clients file that was just changed to `text`, which says what `clients` says."""
-    if len(text) <= _LARGE:
+    if len(text) <= LARGE:
         return
     settle(path)
     read_at = time_ns()
@@ -50,7 +50,7 @@ def check_index(clients: ParsedClients, remarks: Remarks) -> None:
     if not clients.not_indexed:
         remarks.good(path, "the index of the clients file is up to date")
         return
-    is_large = os.path.getsize(clients.path) > _LARGE
+    is_large = os.path.getsize(clients.path) > LARGE
     remarks.add(
         "warning" if is_large else "ok",
         path,
