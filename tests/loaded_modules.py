@@ -1,4 +1,7 @@
-"""Run as a program: `clitool` with the words given, leaving in `$LOADED_MODULES` what the worker imported."""
+"""Run as a program: `clitool` with the words given, leaving in `$LOADED_MODULES` what the worker imported.
+
+`$LOADED_DECLARATIONS` names compiled declarations, if the command reads any.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,10 @@ def answer(channel: frames.Channel, document: bytes, status: int) -> None:
 
 if __name__ == "__main__":
     frames.Channel.answer = answer  # type: ignore[method-assign]  # the one place that sees the end of the worker
+    if "LOADED_DECLARATIONS" in os.environ:
+        from clitool import declarations
+
+        declarations.FILE = os.environ["LOADED_DECLARATIONS"]  # as an installation has them, and an editable one not
     from clitool.__main__ import main
 
     main()

@@ -11,6 +11,11 @@ import pytest
 from command import TOKEN, client, environment, write_clients
 from indexed import write_index
 
+from clitool.catalog import OWN_DISTRIBUTION
+from clitool.declarations import compile_families
+from clitool.entry_points import declared
+from clitool.family import load_target
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -57,63 +62,18 @@ HEAVY = {
     "zipfile",
 }
 
-# What PyYAML, json, hashlib and hmac bring along on the supported Pythons.
-SHARED = {
-    "base64",
-    "binascii",
-    "collections",
-    "copyreg",
-    "cython_runtime",
-    "datetime",
-    "enum",
-    "fcntl",
-    "functools",
-    "gc",
-    "hashlib",
-    "hmac",
-    "itertools",
-    "json",
-    "keyword",
-    "math",
-    "operator",
-    "re",
-    "reprlib",
-    "resource",
-    "select",
-    "signal",
-    "struct",
-    "types",
-    "warnings",
-    "yaml",
-    "zoneinfo",
-    "copy",
-    "weakref",
-    "__future__",
-    "errno",
-    "grp",
-    "pwd",
-}
+# Of the standard library, on every supported Python; private modules and what the interpreter has anyway not counted.
+FOREIGN = {"fcntl", "gc", "marshal", "resource", "select"}
+BUILT_IN = {"math", "signal", "operator", "hashlib", "hmac"}  # for the calculator; where private ones are missing
 
-READ = {
-    "answer",
-    "access",
-    "arguments",
-    "client_index",
-    "clients",
-    "clients_file",
-    "errors",
-    "lean",
-    "log",
-    "machine",
-    "scopes",
-    "tokens",
-    "channel",
-    "supervisor",
-    "worker",
-}
-TOOLS = {"catalog", "entry_points", "family", "quick_schema", "registration", "schema", "tool_schema"}
-PIPELINE = {"family", "pipeline", "places", "references", "settings", "tool"}
-CALL = READ | TOOLS | PIPELINE | {"calling", "journal", "params"}
+DOOR = {"answer", "arguments", "channel", "errors", "lean", "machine", "supervisor", "worker"}
+CLIENTS = {"access", "client_index", "clients", "clients_file", "places"}
+AUTHENTICATION = {"pipeline", "scopes", "tokens"}
+CATALOG = {"catalog", "declarations"}
+VERIFY = DOOR | CLIENTS | AUTHENTICATION | {"verification"}
+LIST = DOOR | CLIENTS | CATALOG | {"entry_points", "listing"}
+TOOL = {"calling", "family", "journal", "log", "params", "quick_schema", "schema", "settings", "tool"}
+CALL = DOOR | CLIENTS | AUTHENTICATION | CATALOG | TOOL
 
 
 @pytest.fixture
@@ -122,6 +82,12 @@ def loaded(tmp_path: Path) -> Loaded:
     settings = {"calculator": {}, "file": {"root_path": str(tmp_path / "files")}}
     path = write_clients(tmp_path / "c", {"clients": {"anna": client("calculator:use", "file:read", tools=settings)}})
     write_index(path)
+    declarations = tmp_path / "declarations.txt"
+    families = [
+        (load_target(entry.target), entry.target) for entry in declared() if entry.distribution == OWN_DISTRIBUTION
+    ]
+    declarations.write_text(compile_families(families))
+    compiled = {"LOADED_DECLARATIONS": str(declarations)}
     (tmp_path / "files").mkdir()
     (tmp_path / "files" / "a.txt").write_text("a")
 
@@ -131,7 +97,7 @@ def loaded(tmp_path: Path) -> Loaded:
             [sys.executable, "-P", PROGRAM, "--clients", str(path), *words],
             input=TOKEN.encode(),
             capture_output=True,
-            env=environment(LOADED_MODULES=str(report)),
+            env=environment(LOADED_MODULES=str(report), **({} if words == ("verify",) else compiled)),
             check=False,
         )
         assert done.returncode == 0, done
@@ -160,12 +126,12 @@ def heavy(names: set[str]) -> set[str]:
     return {name for name in names if name in HEAVY or name.partition(".")[0] in HEAVY}
 
 
-def test_verify_imports_what_it_needs(loaded: Loaded) -> None:
+def test_verify_imports_what_authenticates(loaded: Loaded) -> None:
     names = loaded("verify")
 
-    assert own(names) == READ | PIPELINE | {"verification"}
-    assert foreign(names) <= SHARED
-    assert not heavy(names)
+    assert own(names) == VERIFY
+    assert foreign(names) <= FOREIGN | BUILT_IN
+    assert not {name for name in names if name.startswith("clitool_tools")}
 
 
 @pytest.mark.parametrize(
@@ -184,23 +150,24 @@ def test_where_there_is_an_index_nothing_is_imported_that_reads_yaml(loaded: Loa
     )
 
 
-def test_list_imports_the_declarations_but_no_driver(loaded: Loaded) -> None:
+def test_list_imports_no_tool(loaded: Loaded) -> None:
     names = loaded("list")
 
-    assert own(names) - {"jail"} <= READ | TOOLS | {"listing", "tool"}
-    assert not heavy(names)
-    assert not {"sqlite3", "_sqlite3"} & names
+    assert own(names) == LIST
+    assert foreign(names) <= FOREIGN | BUILT_IN
+    assert not {name for name in names if name.startswith("clitool_tools")}
 
 
 def test_calculator_imports_its_own_family_only(loaded: Loaded) -> None:
     names = loaded("call", "calculator", "--token-stdin", "--params", '{"function": "add", "a": 1, "b": 2}')
 
-    assert own(names) <= CALL | {"log_days", "private_folder"}
-    assert all(
-        f"{name}.".startswith("clitool_tools.calculator.") for name in names if name.startswith("clitool_tools.")
-    )
-    assert foreign(names) <= SHARED
-    assert not heavy(names)
+    assert own(names) == CALL
+    assert {name for name in names if name.startswith("clitool_tools.")} == {
+        "clitool_tools.calculator",
+        "clitool_tools.calculator.calculation",
+        "clitool_tools.calculator.functions",
+    }
+    assert foreign(names) <= FOREIGN | BUILT_IN
 
 
 def test_file_read_imports_no_database(loaded: Loaded) -> None:
