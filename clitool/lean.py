@@ -153,22 +153,36 @@ class _Reading:
 
     strict = True
     object_hook = None
-    parse_int = int
 
-    parse_float = float
-
-    def __init__(self, pairs: Pairs | None, constant: Callable[[str], Any]) -> None:
+    def __init__(
+        self,
+        pairs: Pairs | None,
+        constant: Callable[[str], Any],
+        integer: Callable[[str], Any],
+        real: Callable[[str], Any],
+    ) -> None:
         self.object_pairs_hook = pairs
         self.parse_constant = constant
+        self.parse_int = integer
+        self.parse_float = real
 
 
-def loads(text: str, pairs: Pairs | None = None, constant: Callable[[str], Any] = _refuse_constant) -> Any:  # noqa: ANN401 - any JSON value
+def loads(
+    text: str,
+    pairs: Pairs | None = None,
+    constant: Callable[[str], Any] = _refuse_constant,
+    *,
+    integer: Callable[[str], Any] = int,
+    real: Callable[[str], Any] = float,
+) -> Any:  # noqa: ANN401 - any JSON value
     """Return the value that `text` spells, as `json.loads` does, but without NaN and infinities.
 
     Args:
         text: one JSON value, perhaps with blanks around it.
         pairs: called with the names and values of each object, returns what stands for it; by default a dict.
         constant: called with ``NaN`` and the like, returns what stands for it or raises; by default a ValueError.
+        integer: called with the digits of each whole number, returns what stands for it or raises.
+        real: the same for each other number.
 
     Raises:
         ValueError: it is not JSON (`json.JSONDecodeError`), or a number is too long.
@@ -177,7 +191,7 @@ def loads(text: str, pairs: Pairs | None = None, constant: Callable[[str], Any] 
     try:
         from _json import make_scanner
 
-        scan: Any = make_scanner(_Reading(pairs, constant))  # type: ignore[arg-type]  # declared as its own argument
+        scan: Any = make_scanner(_Reading(pairs, constant, integer, real))  # type: ignore[arg-type]  # declared as its own argument
         value, end = scan(text, len(text) - len(text.lstrip(_BLANKS)))
     except (ImportError, StopIteration, SystemError):
         # StopIteration: no value where one must begin. SystemError: any other fault, while nobody has imported the
@@ -187,4 +201,4 @@ def loads(text: str, pairs: Pairs | None = None, constant: Callable[[str], Any] 
         return value
     import json  # which says what is wrong, and where
 
-    return json.loads(text, object_pairs_hook=pairs, parse_constant=constant)
+    return json.loads(text, object_pairs_hook=pairs, parse_constant=constant, parse_int=integer, parse_float=real)

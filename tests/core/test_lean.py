@@ -126,6 +126,19 @@ def test_what_is_no_number_in_json_is_refused(text: str) -> None:
         lean.loads(text)
 
 
+@pytest.mark.parametrize("text", ['{"a": [1, -2.50, 3e2, 12345678901234567890]}', "1", "[1.5", "1 2"])
+def test_numbers_may_be_read_in_another_way(text: str) -> None:
+    def outcome(read: Any) -> Any:
+        try:
+            return read()
+        except ValueError as error:
+            return str(error)
+
+    assert outcome(lambda: lean.loads(text, integer=repr, real=ascii)) == outcome(
+        lambda: json.loads(text, parse_int=repr, parse_float=ascii)
+    )
+
+
 REFUSED = [float("nan"), float("inf"), [float("-inf")], object(), {(1, 2): 3}, {1}, b"x"]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from clitool.lean import loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,11 +16,17 @@ def written(value: object) -> str | None:
     """Return `value` as the text to store, or None if it is no JSON; a string must be a JSON text already."""
     try:
         if not isinstance(value, str):
-            return json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
-        json.loads(value, parse_constant=_refuse)
+            return _text(value)
+        loads(value)
     except (ValueError, RecursionError):
         return None
     return value
+
+
+def _text(value: object) -> str:
+    from json import dumps  # which leaves characters as they are
+
+    return dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
 
 
 def embedded(text: str) -> Any:  # noqa: ANN401 - any JSON value
@@ -28,9 +34,7 @@ def embedded(text: str) -> Any:  # noqa: ANN401 - any JSON value
     if not text.lstrip(" \t\r\n").startswith(("{", "[")):
         return text
     try:
-        return json.loads(
-            text, parse_int=_integer, parse_float=_float, parse_constant=_refuse, object_pairs_hook=_object
-        )
+        return loads(text, _object, integer=_integer, real=_float)
     except (ValueError, RecursionError):
         return text
 
