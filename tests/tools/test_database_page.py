@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from answers import answered
+from clitool_tools.database import document_query
+from clitool_tools.database.document_query import noting
 from clitool_tools.database.documents import embedded
 from clitool_tools.database.page import Page, collect, collect_documents
 from clitool_tools.database.values import show
@@ -106,6 +108,35 @@ def test_no_row_is_asked_for_after_the_one_that_does_not_fit() -> None:
 
     assert len(page.rows) == 2
     assert list(rows) == [("d",)]
+
+
+SHAPES = st.dictionaries(st.sampled_from("abcd"), st.sampled_from([int, str])).map(
+    lambda fields: (tuple(fields), tuple(fields.values()))
+)
+
+
+@settings(deadline=None, derandomize=True)
+@given(shapes=st.lists(SHAPES, max_size=12), taken=st.integers(0, 12))
+def test_the_fields_of_the_documents_taken_are_noted_however_few_shapes_are_remembered(
+    shapes: list[tuple[tuple[str, ...], tuple[type, ...]]], taken: int
+) -> None:
+    """Documents that are all different would else fill the memory with their shapes."""
+    fields: dict[str, dict[Any, None]] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(document_query, "_SHAPES", 2)
+        rows = iter(noting(iter([({}, b"", shape) for shape in shapes]), fields))
+        for _ in islice(rows, taken):
+            pass
+        next(rows, None)  # whoever asks for another one has kept what came before
+
+    kept = shapes[:taken]
+    expected: dict[str, dict[Any, None]] = {}
+    for names, types in kept:
+        for name, type_ in zip(names, types, strict=True):
+            expected.setdefault(name, {})[type_] = None
+    assert [(name, list(types)) for name, types in fields.items()] == [
+        (name, list(types)) for name, types in expected.items()
+    ]
 
 
 @pytest.mark.parametrize("depth", [10, 500, *range(960, 1000, 3), 100_000])

@@ -64,7 +64,7 @@ def test_an_account_that_may_only_find_is_enough_to_read(mongo_shop: Mongo) -> N
     assert names(mongo_shop) == [("customers", "table"), ("orders", "table")]
     page = mongo_shop.call("query", table="customers", order_by=["name"], limit=1)
     rest = mongo_shop.call("query", table="customers", order_by=["name"], cursor=page["next_cursor"])
-    assert [row["_id"] for row in page["rows"] + rest["rows"]] == [1, 2, 3]
+    assert [row["_id"] for row in (*page["rows"], *rest["rows"])] == [1, 2, 3]
     answer = mongo_shop.call("describe", table="customers")
     assert next(column["name"] for column in answer["columns"]) == "_id"
     assert (answer["indexes"], answer["validator"]) == (None, None)

@@ -107,7 +107,7 @@ def test_what_a_view_leaves_out_changes_no_answer_and_no_error(
 def outcome(call: Callable[..., Any], table: str, pipeline: list[Any]) -> Any:
     """Return the rows of an answer, or the sentence of the error."""
     try:
-        return unordered(call("aggregate", table=table, pipeline=pipeline)["rows"])
+        return unordered(list(call("aggregate", table=table, pipeline=pipeline)["rows"]))
     except ClitoolError as error:
         return str(error)
 

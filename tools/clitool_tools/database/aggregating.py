@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from clitool.tool import Context
     from clitool_tools.database.interface import Engine
     from clitool_tools.database.settings import Connection
+    from clitool_tools.database.table import Fields
 
 
 class DatabaseAggregate:
@@ -82,7 +83,7 @@ class DatabaseAggregate:
         engine: Engine = self.context.connection(settings.name)
         found: Any = engine.table(table)  # an open one: only its engine admits pipelines
         most = min(limit, settings.max_rows)
-        shapes: dict[Any, None] = {}
+        fields: Fields = {}
         documents = engine.aggregate(found, pipeline, most, is_canonical=format == "canonical")
-        page = collect_documents(noting(documents, shapes), most, settings.max_bytes)
-        return {"rows": page.rows, "columns": found.seen(shapes), "truncated": page.truncated}
+        page = collect_documents(noting(documents, fields), most, settings.max_bytes)
+        return {"rows": page.rows, "columns": found.seen(fields), "truncated": page.truncated}

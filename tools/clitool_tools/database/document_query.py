@@ -10,7 +10,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from clitool_tools.database.page import Page
-    from clitool_tools.database.table import OpenTable
+    from clitool_tools.database.table import Fields, OpenTable
+
+_SHAPES = 256  # to remember, so that documents which are all different take no memory
 
 
 class DocumentQuery(Query):
@@ -30,13 +32,13 @@ class DocumentQuery(Query):
         selection = self.selection
         if cursor is not None:
             selection.after = self.position(cursor)
-        shapes: dict[Any, None] = {}
-        rows = noting(self.engine.select(selection), shapes)
+        fields: Fields = {}
+        rows = noting(self.engine.select(selection), fields)
         page = collect_documents(rows, selection.limit, self.settings.max_bytes)
         advice = None if page.rows or selection.where is None else selection.table.advice(selection.where)
         return {
             "rows": page.rows,
-            "columns": self.table.seen(shapes),
+            "columns": self.table.seen(fields),
             "truncated": page.truncated,
             "next_cursor": self.next(page) if page.truncated else None,
             **({} if advice is None else {"hint": advice}),
@@ -58,8 +60,15 @@ class DocumentQuery(Query):
         return None if text is None else encode(self.digest(), [text])
 
 
-def noting(rows: Iterator[Sequence[Any]], shapes: dict[Any, None]) -> Iterable[Sequence[Any]]:
-    """Yield the rows and note the shape of each that was taken: whoever asks for the next one has kept the last."""
+def noting(rows: Iterator[Sequence[Any]], fields: Fields) -> Iterable[Sequence[Any]]:
+    """Yield the rows and note the fields of each that was taken: whoever asks for the next one has kept the last."""
+    known: set[Any] = set()  # shapes; most documents have that of an earlier one
     for row in rows:
         yield row
-        shapes[row[2]] = None
+        shape = row[2]
+        if shape not in known:
+            if len(known) == _SHAPES:
+                known.clear()
+            known.add(shape)
+            for name, kind in zip(*shape, strict=True):
+                fields.setdefault(name, {})[kind] = None

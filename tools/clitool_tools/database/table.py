@@ -8,21 +8,24 @@ from clitool_tools.database.names import fold, hint, listed, shown
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
-    from typing import Any, Protocol
+    from typing import Any, Protocol, TypeAlias
 
     from clitool_tools.database.where import Node
+
+    Fields: TypeAlias = dict[str, dict[Any, None]]  # names of fields with their types, in the order of appearance
 
     class OpenTable(Protocol):
         """What only a table has whose rows are documents.
 
-        `select` yields for each of them the document as JSON, its place, and its shape.
+        `select` yields for each of them the document as JSON, its place, and its shape: the names of its
+        fields, and as many types.
         """
 
         def packed(self, place: Any) -> str | None:  # noqa: ANN401 - the engine's own
             """Return what a cursor holds to go on behind a row, or None if the order cannot be continued there."""
 
-        def seen(self, shapes: Iterable[Any]) -> Sequence[dict[str, str]]:
-            """Return name and type of the fields of documents with these shapes."""
+        def seen(self, fields: Fields) -> Sequence[dict[str, str]]:
+            """Return name and type of the fields that documents were seen to have, with the types of their shapes."""
 
 
 class Domain:

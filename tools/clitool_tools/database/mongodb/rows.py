@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from clitool_tools.database.mongodb.format import Format
     from clitool_tools.database.mongodb.table import Shape
+    from clitool_tools.database.table import Fields
 
     Row: TypeAlias = tuple[dict[str, Any], bytes, Shape]
 
@@ -92,10 +93,10 @@ def _by_hand(raw: bytes, form: Format, key: str) -> Row:
     return whole(fields), raw, (tuple(name for name, _ in named), tuple(type_ for _, type_ in named))
 
 
-def columns(shapes: Iterable[Shape]) -> list[dict[str, str]]:
-    """Return name and types of the fields of documents with these shapes, in the order in which they appear."""
-    types: dict[str, dict[str, None]] = {}
-    for names, kinds in shapes:
-        for name, kind in zip(names, kinds, strict=True):
-            types.setdefault(name, {})[NAMES.get(kind, kind)] = None
-    return [{"name": name, "type": "|".join(sorted(found))} for name, found in types.items()]
+def columns(fields: Fields) -> list[dict[str, str]]:
+    """Return name and types of fields that were seen."""
+    return [{"name": name, "type": "|".join(sorted(set(map(_name, kinds))))} for name, kinds in fields.items()]
+
+
+def _name(kind: Any) -> str:  # noqa: ANN401 - what the decoder makes, or the name already
+    return str(NAMES.get(kind, kind))

@@ -11,10 +11,11 @@ from clitool_tools.database.table import Column, Domain, Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from typing import Any, TypeAlias
 
     from clitool_tools.database.mongodb.keyset import Place
+    from clitool_tools.database.table import Fields
     from clitool_tools.database.where import Node
 
     Shape: TypeAlias = tuple[tuple[str, ...], tuple[Any, ...]]  # names and types of the fields of one document
@@ -63,11 +64,11 @@ class MongoTable(Table):
 
         return packed(place)
 
-    def seen(self, shapes: Iterable[Shape]) -> Sequence[dict[str, str]]:
-        """Return name and types of the fields of documents with these shapes, in the order in which they appear."""
+    def seen(self, fields: Fields) -> Sequence[dict[str, str]]:
+        """Return name and types of the fields that documents were seen to have."""
         from clitool_tools.database.mongodb.rows import columns
 
-        return columns(shapes)
+        return columns(fields)
 
     def advice(self, where: Node) -> str | None:
         """Return the hint for a filter that compares with text which looks like an ObjectId, or None."""
