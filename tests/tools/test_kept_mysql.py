@@ -315,14 +315,22 @@ def outcome(call: Callable[..., Any], tool: str, **params: Any) -> Any:
 # Servers that cannot be trusted
 
 
-def test_another_login_gives_the_password_to_nobody_in_plain(fake_mysql: StartFake) -> None:
+SHA2 = b"\xfecaching_sha2_password\x0012345678901234567890\0"  # what MySQL 8 says to every other login
+
+
+@pytest.mark.parametrize(
+    "said", [[b"\xfemysql_clear_password\0"], [SHA2, b"\x01\x04"]], ids=["as it is", "by the method of MySQL 8"]
+)
+def test_another_login_gives_the_password_to_nobody_in_plain(fake_mysql: StartFake, said: list[bytes]) -> None:
     """What was refused at the first login is refused at the next one."""
 
     def behave(talk: Conversation) -> None:
         answers(talk)
-        talk.say(b"\xfemysql_clear_password\0")
+        for packet in said:
+            talk.say(packet)
+            talk.hear()
 
-    server = fake_mysql(behave)
+    server = fake_mysql(behave, over_tcp=True)
     session = towards(server.place)
     session.read()
     assert session.park()
@@ -347,10 +355,13 @@ def answers(talk: Conversation) -> None:
 
 @pytest.mark.parametrize("modes", [PINNED, ""], ids=["as it must be", "without its modes"])
 def test_a_session_is_looked_at_again(fake_mysql: StartFake, modes: str) -> None:
-    """A proxy may give us another session at the other end of the same connection."""
+    """A proxy may give us another session at the other end of the same connection; here it logs in as MySQL 8 does."""
 
     def behave(talk: Conversation) -> None:
         answers(talk)
+        talk.say(SHA2)
+        talk.hear()
+        talk.say(b"\x01\x03")
         talk.say(OK)
         talk.hear()
         talk.say(OK)
