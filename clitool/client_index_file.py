@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # While the times of a file stand still, which they do for up to two seconds on some file systems, it can change without
 # a trace; an index made meanwhile would go on saying what the file said before.
 MIN_AGE = 2 * 10**9  # nanoseconds
-_YOUNG = "it changed less than 2 seconds ago"
+_YOUNG = "it changed less than 2 seconds ago, or in the future"
 _MODE = 0o644
 _ABANDONED_SECONDS = 60  # writing takes a second or two, and renews the time
 
