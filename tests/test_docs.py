@@ -18,10 +18,10 @@ from documents import DOCUMENTS, README, ROOT, Document, environment_variables, 
 from jsonschema import Draft202012Validator
 from shell_session import ShellSession, perform
 
+from clitool import __version__
 from clitool.admin.clients_schema import clients_schema
 from clitool.arguments import parse as parse_words
 from clitool.catalog import Catalog
-from clitool import __version__
 from clitool.clients_yaml import parse
 
 if TYPE_CHECKING:
