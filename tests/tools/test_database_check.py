@@ -137,7 +137,8 @@ def modules_of(call: str, tmp_path: Path) -> set[str]:
     """Return what a fresh interpreter imports for a call, beyond what the core always needs."""
     program = f"""
 import sys
-import os, clitool.lean  # the core's
+import os, clitool.json_array, clitool.lean  # the core's
+clitool.lean.dumps(0)
 from clitool.family import Origin
 from clitool.tool import Context, Deadline
 before = set(sys.modules)
