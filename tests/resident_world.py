@@ -7,6 +7,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from command import CLITOOL, PLUGINS, TOKEN, Result, client, environment, run, write_clients
 
-from clitool.stub import STATUS, header
+from clitool.stub import ACCEPTED, CALL, STATUS, header
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -112,11 +113,22 @@ class World:
         """Start a call of the troublesome tool."""
         words = self.words("trouble", "--token-stdin", "--params", json.dumps({"how": how}), before=before)
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
-        process = subprocess.Popen([*command, *words], env=self.env, cwd="/", **pipes)
+        process = subprocess.Popen([*command, *words], env=self.env, cwd=self.folder, **pipes)
         assert process.stdin
         process.stdin.write(TOKEN.encode() + b"\n")
         process.stdin.flush()
         return process
+
+    def accepted(self) -> socket.socket:
+        """A connection on which a call has been accepted and not yet sent."""
+        code = "import os, sys; from clitool.stub import fingerprint; sys.stdout.write(fingerprint(os.environ).hex())"
+        mark = bytes.fromhex(run("-P", "-c", code, env=self.env, command=sys.executable).stdout.decode())
+        connection = socket.socket(socket.AF_UNIX)
+        connection.settimeout(20)
+        connection.connect(str(self.socket))
+        connection.sendall(header(CALL, mark, b"k" * 32, 1e9))
+        assert connection.recv(1) == ACCEPTED
+        return connection
 
     def wait_for_call(self, count: int = 1) -> None:
         """Wait until so many calls are under way."""

@@ -28,6 +28,7 @@ _ANSWER_SECONDS = 5.0
 
 def start(environment: Environment) -> Output:
     """Start it; returns when calls can be made."""
+    os.umask(0o077)
     path = place.prepare(environment)
     running = _ask(path)
     if running is not None:

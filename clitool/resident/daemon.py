@@ -38,9 +38,11 @@ def main() -> NoReturn:
     began anew.
     """
     status = 1
+    os.umask(0o077)
     try:
         listener, lock = _inherited() if sys.argv[1:] else _begin()
-        status = _serve(listener, lock)
+        _serve(listener, lock)
+        status = 0
     except ExecutionError as error:
         note(str(error).encode())
     finally:
@@ -63,18 +65,21 @@ def _inherited() -> tuple[socket.socket, int]:
     return socket.socket(fileno=listener), lock
 
 
-def _serve(listener: socket.socket, lock: int) -> int:
+def _serve(listener: socket.socket, lock: int) -> None:
     installed = Installed(os.environ)
     _preload()
     installed.look()
     # Importing can have changed a folder itself, where it kept what it compiled; then the next time is the last.
     if installed.is_current():
-        os.umask(0o077)
         os.chdir("/")
         if not Dispatcher(listener, installed, CallService, __version__).run():
-            return 0
+            return
     else:
         sleep(_PAUSE_SECONDS)
+    _begin_anew(listener, lock)
+
+
+def _begin_anew(listener: socket.socket, lock: int) -> NoReturn:
     for descriptor in (listener.fileno(), lock):
         os.set_inheritable(descriptor, True)
     os.execv(sys.executable, command(str(listener.fileno()), str(lock)))  # noqa: S606 - without a shell on purpose

@@ -108,7 +108,8 @@ def _leave_place() -> None:
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)
-    os.close(null)
+    if null > 2:  # the call may have closed them
+        os.close(null)
     os.chdir("/")
 
 

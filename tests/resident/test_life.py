@@ -10,14 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
-from command import CLITOOL, environment, run
+from command import CLITOOL, run
 from resident_world import is_alive, is_gone, until
 
-from clitool.stub import STOP, header
-
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from resident_world import World
 
 SUM = {"function": "add", "a": 1, "b": 2}
