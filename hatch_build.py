@@ -11,16 +11,16 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class Declarations(BuildHookInterface[Any]):
-    """Adds `clitool/declarations.txt`; an editable installation has none, since its tools may change at any time."""
+    """Adds `clitool/declarations.txt` and `entries.txt`; an editable installation has none, since its tools may change at any time."""
 
     PLUGIN_NAME = "custom"
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Write the file to a temporary folder and have it included."""
+        """Write the files to a temporary folder and have them included."""
         if version == "editable":
             return
         sys.path[:0] = [self.root, str(Path(self.root, "tools"))]
-        from clitool.declarations import FILE, compile_families
+        from clitool.declarations import compile_families
         from clitool.family import load_target
         from clitool.registration import problems
 
@@ -32,9 +32,10 @@ class Declarations(BuildHookInterface[Any]):
         if wrong:
             raise SystemExit("\n".join(wrong))
         self._folder = tempfile.TemporaryDirectory()
-        file = Path(self._folder.name, FILE)
-        file.write_text(compile_families(families), encoding="ascii")
-        build_data["force_include"][str(file)] = f"clitool/{FILE}"
+        for name, content in compile_families(families).items():
+            file = Path(self._folder.name, name)
+            file.write_text(content, encoding="ascii")
+            build_data["force_include"][str(file)] = f"clitool/{name}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002 - the interface
         """Remove the temporary folder."""

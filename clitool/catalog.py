@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from clitool.declarations import compiled, declaration
+from clitool.declarations import compiled, compiled_entries, entry_of
 from clitool.errors import ExecutionError, ToolNotFound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from clitool.declarations import Declaration
     from clitool.entry_points import EntryPoint
     from clitool.family import Family
     from clitool.tool import Tool
@@ -61,15 +60,25 @@ class Catalog:
         found = [(family, tool) for family in loaded for tool in family.tools if tool.name not in self.disabled]
         return sorted(found, key=lambda pair: pair[1].name)
 
-    def declarations(self, families: Iterable[str] | None = None) -> list[Declaration]:
-        """Return what the enabled tools of `families` (default: all) declare, sorted by name; imports few of them."""
-        found = [
-            tool
+    def entries(self) -> list[str]:
+        """Return what `list` says of each enabled tool, one line of JSON, sorted by name; imports none of our own."""
+        found: dict[str, str] = {}
+        own = compiled_entries()
+        for name in self._enabled(None):
+            if name in self._compiled:
+                found |= {tool: own[tool] for tool in self._compiled[name].scopes}
+            elif (family := self.family(name)) is not None:
+                found |= {tool.name: entry_of(tool) for tool in family.tools}
+        return [found[tool] for tool in sorted(found) if tool not in self.disabled]
+
+    def scopes(self, families: Iterable[str] | None = None) -> set[str]:
+        """Return the scopes that the enabled tools of `families` (default: all) require; imports none of our own."""
+        return {
+            scope
             for name in self._enabled(families)
-            for tool in self._declarations(name)
-            if tool.name not in self.disabled
-        ]
-        return sorted(found, key=lambda tool: tool.name)
+            for tool, scope in self._scopes(name).items()
+            if tool not in self.disabled
+        }
 
     def find(self, tool: str) -> tuple[Family, type[Tool]]:
         """Return the enabled tool called `tool` and its family.
@@ -78,10 +87,10 @@ class Catalog:
             ToolNotFound: there is none; names the tool without a host's prefix if that exists.
             ExecutionError: its family is declared but was left out.
         """
-        homes = [name for name, family in self._compiled.items() if tool in family.tools] or self._candidates(tool)
+        homes = [name for name, family in self._compiled.items() if tool in family.scopes] or self._candidates(tool)
         candidates = [] if tool in self.disabled else self._enabled(homes)
         for name in candidates:
-            if tool in self._names(name) and (family := self.family(name)) is not None:
+            if tool in self._scopes(name) and (family := self.family(name)) is not None:
                 return family, family.tool(tool)
         for name in candidates:
             if self.family(name) is None:
@@ -97,7 +106,7 @@ class Catalog:
         if name in self._entries:
             return True
         # What a family that cannot be loaded would offer is unknown; nothing of it is enabled anyway.
-        return any(name in self._names(one) or self.family(one) is None for one in self._candidates(name))
+        return any(name in self._scopes(one) or self.family(one) is None for one in self._candidates(name))
 
     def _candidates(self, tool: str) -> list[str]:
         return [name for name in self.names() if tool == name or tool.startswith(name + "_")]
@@ -105,21 +114,15 @@ class Catalog:
     def _enabled(self, families: Iterable[str] | None) -> list[str]:
         return [name for name in (self.names() if families is None else families) if name not in self.disabled]
 
-    def _declarations(self, name: str) -> list[Declaration]:
+    def _scopes(self, name: str) -> dict[str, str]:
+        """Return the scope of each tool of a family by the tool's name."""
         if name in self._compiled:
-            return [*self._compiled[name].tools.values()]
+            return self._compiled[name].scopes
         family = self.family(name)
-        return [] if family is None else [declaration(tool) for tool in family.tools]
-
-    def _names(self, name: str) -> set[str]:
-        """Return the names of a family's tools."""
-        if name in self._compiled:
-            return set(self._compiled[name].tools)
-        family = self.family(name)
-        return set() if family is None else set(family.tool_names)
+        return {} if family is None else {tool.name: tool.required_scope for tool in family.tools}
 
     def _hint(self, tool: str) -> str:
-        every = [found.name for found in self.declarations()]
+        every = [tool for name in self._enabled(None) for tool in self._scopes(name) if tool not in self.disabled]
         names = [name for name in every if tool.endswith("_" + name)]
         if names:
             return f"; did you mean {max(names, key=len)!r}, without the prefix?"
@@ -174,7 +177,7 @@ class Catalog:
         # `a` may declare `a_b_c` and `a_b` may, too: only so can two families meet in a name. It belongs to the shorter
         # one, whichever was loaded first, and also if that one is switched off.
         shorter = [name for name in self.names() if family.name.startswith(name + "_")]
-        taken = {tool: name for name in shorter for tool in self._names(name)}
+        taken = {tool: name for name in shorter for tool in self._scopes(name)}
         return [
             f"the tool {tool!r} is already declared by {taken[tool]!r}" for tool in family.tool_names if tool in taken
         ]

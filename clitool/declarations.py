@@ -17,39 +17,25 @@ if TYPE_CHECKING:
     from clitool.family import Family
     from clitool.tool import Tool
 
-FILE = "declarations.txt"  # beside this module; written by hatch_build.py
-
-
-class Declaration:
-    """What one tool says about itself.
-
-    Attributes:
-        name: the tool's.
-        required_scope: what a caller must hold.
-        entry: the tool's part of the answer to `list`, one line of ASCII-only JSON.
-    """
-
-    __slots__ = ("entry", "name", "required_scope")
-
-    def __init__(self, name: str, required_scope: str, entry: str) -> None:
-        self.name = name
-        self.required_scope = required_scope
-        self.entry = entry
+FOLDER = os.path.dirname(__file__)
+# There, written by hatch_build.py; a line for each tool. Two files, since a call needs no entries.
+FILE = "declarations.txt"  # family, target of the family, tool, scope
+ENTRIES = "entries.txt"  # the tool's part of the answer to `list`, in the same order
 
 
 class Compiled:
-    """A family in the file: where it is (`module:attribute`), and the declarations of its tools by their names."""
+    """A family in the files: where it is (`module:attribute`), and the scope of each tool by the tool's name."""
 
-    __slots__ = ("target", "tools")
+    __slots__ = ("scopes", "target")
 
     def __init__(self, target: str) -> None:
         self.target = target
-        self.tools: dict[str, Declaration] = {}
+        self.scopes: dict[str, str] = {}
 
 
-def declaration(tool: type[Tool]) -> Declaration:
-    """Return what a tool class declares."""
-    return Declaration(tool.name, tool.required_scope, answer.encode(_entry(tool)).decode().rstrip())
+def entry_of(tool: type[Tool]) -> str:
+    """Return the tool's part of the answer to `list`, one line of ASCII-only JSON."""
+    return answer.encode(_entry(tool)).decode().rstrip()
 
 
 def _entry(tool: type[Tool]) -> dict[str, object]:
@@ -68,31 +54,36 @@ def _entry(tool: type[Tool]) -> dict[str, object]:
 
 
 def compiled() -> dict[str, Compiled]:
-    """Return the families in the file; none where there is no file. They were checked when it was written."""
-    try:
-        with open(_path(), encoding="utf-8") as file:
-            lines = file.read().splitlines()
-    except FileNotFoundError:
-        return {}
+    """Return the families in the files; none where there are no files. They were checked when it was written."""
     found: dict[str, Compiled] = {}
-    for line in lines:
-        family, target, name, scope, entry = line.split(" ", 4)
-        found.setdefault(family, Compiled(target)).tools[name] = Declaration(name, scope, entry)
+    for line in _lines(FILE):
+        family, target, tool, scope = line.split(" ")
+        found.setdefault(family, Compiled(target)).scopes[tool] = scope
     return found
 
 
-def compile_families(families: Iterable[tuple[Family, str]]) -> str:
-    """Return the content of the file: a line for each tool, `family target tool scope entry`.
+def compiled_entries() -> dict[str, str]:
+    """Return the entry of each tool in the files by its name."""
+    names = [line.split(" ")[2] for line in _lines(FILE)]
+    return dict(zip(names, _lines(ENTRIES), strict=True))
+
+
+def compile_families(families: Iterable[tuple[Family, str]]) -> dict[str, str]:
+    """Return the files by their names, each with its content.
 
     Args:
         families: free of `clitool.registration.problems`; each with its target as in its entry point.
     """
-    return "".join(
-        f"{family.name} {target} {tool.name} {tool.required_scope} {declaration(tool).entry}\n"
-        for family, target in families
-        for tool in family.tools
-    )
+    every = [(family.name, target, tool) for family, target in families for tool in family.tools]
+    return {
+        FILE: "".join(f"{family} {target} {tool.name} {tool.required_scope}\n" for family, target, tool in every),
+        ENTRIES: "".join(f"{entry_of(tool)}\n" for _, _, tool in every),
+    }
 
 
-def _path() -> str:
-    return os.path.join(os.path.dirname(__file__), FILE)
+def _lines(name: str) -> list[str]:
+    try:
+        with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
+            return file.read().splitlines()
+    except FileNotFoundError:
+        return []

@@ -26,7 +26,7 @@ def work(request: Request, environment: Mapping[str, str], channel: Channel) -> 
         # The list is public and static: a broken clients file neither stops nor shortens it (host.md L1).
         catalog.disable(())
         explain(channel, error, verbose=request.verbose)
-    entries = [declaration.entry for declaration in catalog.declarations()]
+    entries = catalog.entries()
     for warning in catalog.warnings:
         channel.note(warning)
     return [_array(entries, pretty=request.pretty)], 0

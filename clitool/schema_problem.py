@@ -10,7 +10,7 @@ from jsonschema.validators import extend
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
-from clitool.quick_schema import is_type
+from clitool.schema import is_type
 from clitool.schema_words import either, json_path, subject, told
 
 TYPE_CHECKING = False

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from keyword import iskeyword
 
-from clitool.quick_schema import DIALECT, fits
-from clitool.schema import LOCAL
+from clitool.schema import DIALECT, LOCAL, fits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

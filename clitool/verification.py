@@ -55,7 +55,7 @@ def _concrete(scopes: tuple[str, ...], clients: Clients, channel: Channel) -> li
 
     catalog = Catalog()
     disable(catalog, clients)  # a name there that means nothing is a fault of the file, also for literal scopes
-    known = {tool.required_scope for tool in catalog.declarations(families)}
+    known = catalog.scopes(families)
     for warning in catalog.warnings:
         channel.note(warning)
     return expand(scopes, known)

@@ -1,6 +1,6 @@
 """Run as a program: `clitool` with the words given, leaving in `$LOADED_MODULES` what the worker imported.
 
-`$LOADED_DECLARATIONS` names compiled declarations, if the command reads any.
+`$LOADED_DECLARATIONS` is the folder of compiled declarations, if the command reads any.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if __name__ == "__main__":
     if "LOADED_DECLARATIONS" in os.environ:
         from clitool import declarations
 
-        declarations.FILE = os.environ["LOADED_DECLARATIONS"]  # as an installation has them, and an editable one not
+        declarations.FOLDER = os.environ["LOADED_DECLARATIONS"]  # as an installation has them, and an editable one not
     from clitool.__main__ import main
 
     main()

@@ -73,7 +73,7 @@ def test_the_wheel_holds_the_two_packages_and_the_command(wheel: Path) -> None:
     rest = {name.partition("/")[2] for name in names - sources}
     assert sources <= names
     metadata = {"METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE"}
-    assert rest == metadata | {"declarations.txt", "scripts/clitool"}
+    assert rest == metadata | {"declarations.txt", "entries.txt", "scripts/clitool"}
     assert script.startswith(b"#!python")
 
 
@@ -83,7 +83,8 @@ def test_the_declarations_in_the_wheel_are_those_of_the_tools(wheel: Path) -> No
     ]
 
     with zipfile.ZipFile(wheel) as archive:
-        assert archive.read("clitool/declarations.txt").decode() == compile_families(families)
+        for name, content in compile_families(families).items():
+            assert archive.read(f"clitool/{name}").decode() == content
 
 
 def test_the_installed_wheel_runs_from_another_folder(python: Path, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ cannot.
 
 from __future__ import annotations
 
-from clitool.quick_schema import DIALECT
+from clitool.schema import DIALECT
 from clitool.scopes import HOST_FAMILY
 
 TYPE_CHECKING = False

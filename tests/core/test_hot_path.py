@@ -72,7 +72,7 @@ AUTHENTICATION = {"pipeline", "scopes", "tokens"}
 CATALOG = {"catalog", "declarations"}
 VERIFY = DOOR | CLIENTS | AUTHENTICATION | {"verification"}
 LIST = DOOR | CLIENTS | CATALOG | {"entry_points", "listing"}
-TOOL = {"calling", "family", "journal", "log", "params", "quick_schema", "schema", "settings", "tool"}
+TOOL = {"calling", "family", "journal", "log", "params", "schema", "settings", "tool"}
 CALL = DOOR | CLIENTS | AUTHENTICATION | CATALOG | TOOL
 
 
@@ -82,12 +82,12 @@ def loaded(tmp_path: Path) -> Loaded:
     settings = {"calculator": {}, "file": {"root_path": str(tmp_path / "files")}}
     path = write_clients(tmp_path / "c", {"clients": {"anna": client("calculator:use", "file:read", tools=settings)}})
     write_index(path)
-    declarations = tmp_path / "declarations.txt"
     families = [
         (load_target(entry.target), entry.target) for entry in declared() if entry.distribution == OWN_DISTRIBUTION
     ]
-    declarations.write_text(compile_families(families))
-    compiled = {"LOADED_DECLARATIONS": str(declarations)}
+    for name, content in compile_families(families).items():
+        (tmp_path / name).write_text(content)
+    compiled = {"LOADED_DECLARATIONS": str(tmp_path)}
     (tmp_path / "files").mkdir()
     (tmp_path / "files" / "a.txt").write_text("a")
 

@@ -13,8 +13,7 @@ from jsonschema import Draft202012Validator
 from referencing import Registry
 from schemas import SCHEMAS, VALUES
 
-from clitool.quick_schema import fits, same
-from clitool.schema import problems
+from clitool.schema import fits, problems, same
 
 SUITE = Path(__file__).parents[1] / "data" / "json-schema-test-suite" / "draft2020-12"
 

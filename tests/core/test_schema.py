@@ -749,7 +749,6 @@ def test_ordinary_parameters_are_checked_without_jsonschema() -> None:
         "keyword",
         "clitool",
         "clitool.errors",
-        "clitool.quick_schema",
         "clitool.schema",
         "clitool.tool_schema",
     }

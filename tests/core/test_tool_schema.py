@@ -10,8 +10,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 from schemas import SCHEMAS, closed
 
-from clitool.quick_schema import fits
-from clitool.schema import check
+from clitool.schema import check, fits
 from clitool.tool_schema import _ORDINARY, problems_of_schema
 
 GOOD: dict[str, Any] = {
