@@ -146,3 +146,26 @@ def test_the_list_of_tools_is_whole_where_the_file_is_too_large(tmp_path: Path) 
 
     assert (result.status, result.stdout) == (0, run("list").stdout)
     assert b"too large" in result.stderr
+
+
+@pytest.mark.parametrize("linked", [False, True], ids=["beside the file", "beside the target of a link"])
+def test_no_tool_reaches_the_index(tmp_path: Path, linked: bool) -> None:
+    """It holds what the clients file holds."""
+    folder = tmp_path / ("real" if linked else "c")
+    index = folder / "clients.yaml.index"
+    settings = {
+        "file": {"root_path": str(index)},
+        "database": {"type": "sqlite", "connection_string": f"sqlite:///{index}", "allowed_tables": "all"},
+    }
+    target = write_clients(folder, {"clients": {"anna": client("*", tools=settings)}})
+    write_index(target)
+    path = tmp_path / "c" / "clients.yaml"
+    if linked:
+        path.parent.mkdir(mode=0o700)
+        path.symlink_to(target)
+
+    for tool in ("file_list", "database_tables"):
+        result = run("--clients", str(path), "call", tool, "--token-stdin", stdin=TOKEN.encode())
+        assert result.verdict == ("execution_error", "settings")
+        found = run("--clients", str(path), "explain", tool, "--client", "anna").stdout
+        assert b"reaches the clients file" in found or b"a file of clitool's own" in found, found
