@@ -22,7 +22,7 @@ from clitool.lean import loads, sha256
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from clitool.clients import Path
@@ -31,13 +31,14 @@ SUFFIX = ".index"
 MAGIC = b"clitool clients\x01"  # the last byte numbers the layout
 SEAL = 16
 NUMBER = 8
+OTHERS_WRITE = 0o022
 _BEFORE_HEADER = len(MAGIC) + SEAL + 4
 _FIRST_READ = 4096
-OTHERS_WRITE = 0o022
 
 # What keys of records begin with, and what the records hold.
 DIGEST = "d"  # a digest: name of the client, entry of the token
-CLIENT = "c"  # a name: entry of the client with roles resolved, without tokens
+CLIENT = "c"  # a name: entry of the client without its tokens
+ROLE = "r"  # a name: scopes of the role
 LINES = "l"  # a name: line and outline of the client; no name: outline of all but the clients
 
 
@@ -177,7 +178,7 @@ class IndexedClients(Clients):
             if found is None:
                 return None
             name, token = found
-            return Client(name, self._index.get(CLIENT + name), {}), Token(token)
+            return self._client(name, self._index.get(CLIENT + name)), Token(token)
         except Damaged:
             return self._whole_file().find(digest)
 
@@ -185,9 +186,9 @@ class IndexedClients(Clients):
         """Return the client called `name`."""
         try:
             entry = self._index.get(CLIENT + name)
+            return None if entry is None else self._client(name, entry)
         except Damaged:
             return self._whole_file().client(name)
-        return None if entry is None else Client(name, entry, {})
 
     def line(self, path: Path) -> int:
         """Return the line of the value at `path`, or of the deepest part of it that exists."""
@@ -202,6 +203,10 @@ class IndexedClients(Clients):
         if self._parsed is None:
             self._parsed = self._read()
         return self._parsed
+
+    def _client(self, name: str, entry: Mapping[str, Any]) -> Client:
+        names = [scope.removeprefix("role:") for scope in entry["scopes"] if scope.startswith("role:")]
+        return Client(name, entry, {role: self._index.get(ROLE + role) for role in names})
 
     def _outline(self, path: Path) -> Any:  # noqa: ANN401 - as above
         outline = self._index.get(LINES)

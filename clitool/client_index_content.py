@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from clitool import __version__
-from clitool.client_index import CLIENT, DIGEST, LINES, MAGIC, NUMBER, bucket_number, seal
+from clitool.client_index import CLIENT, DIGEST, LINES, MAGIC, NUMBER, ROLE, bucket_number, seal
 from clitool.lean import dumps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
-    from clitool.clients_yaml import ParsedClient, ParsedClients
+    from clitool.clients_yaml import ParsedClients
 
 _SECTIONS = ("tools", "log", "state")
 _MAX_GROWTH = 16  # times the file: an anchor stands there once, but in the index wherever it is used
@@ -48,19 +48,17 @@ def content(clients: ParsedClients, identity: list[int]) -> bytes:
 
 
 def _records(clients: ParsedClients) -> Iterator[tuple[str, Any]]:
+    value: Any = clients.document.value
     outline: Any = clients.document.outline
-    line, clients_outline = outline["clients"]
+    line, outlines = outline["clients"]
     yield LINES, {**outline, "clients": (line, {})}
-    for client in clients.by_name.values():
-        entry = clients.document.value["clients"][client.name]
-        yield CLIENT + client.name, _entry(client, entry)
-        yield LINES + client.name, clients_outline[client.name]
+    for name, scopes in value.get("roles", {}).items():
+        yield ROLE + name, scopes
+    for name, entry in value["clients"].items():
+        yield CLIENT + name, {key: item for key, item in entry.items() if key != "tokens"}
+        yield LINES + name, outlines[name]
         for token in entry.get("tokens", ()):
-            yield DIGEST + token["sha256"].lower(), (client.name, token)
-
-
-def _entry(client: ParsedClient, entry: Mapping[str, Any]) -> dict[str, Any]:
-    return {**{key: value for key, value in entry.items() if key != "tokens"}, "scopes": client.scopes}
+            yield DIGEST + token["sha256"].lower(), (name, token)
 
 
 def _check_size(waiting: list[Any], left: int) -> None:

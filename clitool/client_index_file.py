@@ -7,7 +7,7 @@ from contextlib import suppress
 from errno import EEXIST, EPERM
 from time import time, time_ns
 
-from clitool.client_index import OTHERS_WRITE, identity, index_path, open_index
+from clitool.client_index import OTHERS_WRITE, Damaged, identity, index_path, open_index
 from clitool.client_index_content import NoIndexPossible, content
 from clitool.file_rights import take_over_rights
 
@@ -48,6 +48,8 @@ def keep(file: ClientsFile, clients: ParsedClients, status: os.stat_result, read
         return str(error)
     except OSError as error:
         return _why(error)
+    except MemoryError:
+        return "there is not enough memory to make one"
     return ""
 
 
@@ -58,7 +60,10 @@ def is_settled(status: os.stat_result, now: int) -> bool:
 
 def _is_there(clients: ParsedClients, status: os.stat_result) -> bool:
     index = open_index(clients.path, status)
-    return index is not None and index.content() == content(clients, identity(status))
+    try:
+        return index is not None and index.content() == content(clients, identity(status))
+    except Damaged:
+        return False
 
 
 def _write(file: ClientsFile, clients: ParsedClients, status: os.stat_result, read_at: int) -> None:
