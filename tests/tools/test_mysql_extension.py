@@ -13,6 +13,7 @@ from clitool_tools.database.mysql import driver
 from clitool_tools.database.mysql.clock import Clock
 from mariadb_world import PASSWORD
 from mysql_sessions import parsed
+from mysql_wires import WITH_EXTENSION
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -151,12 +152,11 @@ except driver.DriverError as error:
     ]  # fmt: skip
 
 
-def test_this_process_takes_the_other_way(by_socket: Maria) -> None:
-    """What all other tests here are about."""
+def test_the_other_tests_go_the_way_that_they_are_meant_to(by_socket: Maria) -> None:
     wire = driver.connect(parsed(by_socket.settings).address, Clock(20))
     wire.close()
 
-    assert type(wire).__name__ == "ConnectorWire"
+    assert type(wire).__name__ == ("ExtensionWire" if WITH_EXTENSION else "ConnectorWire")
 
 
 def test_the_tests_of_the_seam_pass_on_it_too(on_extension: subprocess.Popen[str]) -> None:
