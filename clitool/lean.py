@@ -51,12 +51,12 @@ else:
         from hmac import compare_digest
 
     try:
-        from _sha2 import sha256
+        if sys.version_info >= (3, 12):  # asked first, since to look for what is not there costs as much as to load it
+            from _sha2 import sha256
+        else:
+            from _sha256 import sha256
     except ImportError:
-        try:
-            from _sha256 import sha256  # until Python 3.11
-        except ImportError:
-            from hashlib import sha256
+        from hashlib import sha256
 
     def __getattr__(name: str) -> Any:  # noqa: ANN401 - a module
         """Import a module for whoever asks: sockets without their classes, dates without those written in Python."""
