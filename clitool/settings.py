@@ -71,7 +71,8 @@ def load(
         raw = client.settings[family.name]
     path = ("clients", client.name, "tools", family.name)
     target = os.path.realpath(clients.path)
-    origin = Origin(os.path.dirname(clients.path), [clients.path, target, target + SUFFIX, *protected])
+    files = dict.fromkeys((clients.path, target, target + SUFFIX, *protected))
+    origin = Origin(os.path.dirname(clients.path), list(files))
     try:
         return _parse(raw, family, environment, origin)
     except _Problems as found:
