@@ -43,8 +43,8 @@ class Result:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """An environment without the developer's own: no HOME, no clients file, no Python settings."""
-    return {"PATH": "/usr/bin:/bin", "LANG": "C", **more}
+    """An environment without the developer's own: no HOME, no clients file, no Python settings, no resident worker."""
+    return {"PATH": "/usr/bin:/bin", "LANG": "C", "XDG_RUNTIME_DIR": "/nowhere", **more}
 
 
 def run(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
+import tempfile
 from typing import TYPE_CHECKING
 
 from command import environment
@@ -30,7 +32,8 @@ class ShellSession:
     """
 
     def __init__(self, home: Path, path: str, **more: str) -> None:
-        env = environment(HOME=str(home), **more) | {"PATH": path}
+        self._runtime = tempfile.mkdtemp()  # below `home`, the path of a socket might be too long
+        env = environment(HOME=str(home), XDG_RUNTIME_DIR=self._runtime, **more) | {"PATH": path}
         self._shell = subprocess.Popen(
             ["/bin/sh"], cwd=home, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
@@ -44,6 +47,7 @@ class ShellSession:
     ) -> None:
         self._shell.kill()
         self._shell.communicate()
+        shutil.rmtree(self._runtime)
 
     def run(self, command: str) -> tuple[str, int]:
         """Return what `command` prints on both outputs, and its status; `clt_…` in it is the last token printed."""

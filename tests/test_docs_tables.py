@@ -180,10 +180,13 @@ def test_the_commands_for_people_are_shown() -> None:
     from clitool.cli import app
 
     [rows] = README.tables("command", "what it does")
-    shown = {" ".join(re.findall(r"^clitool ((?:token )?\w+)", code_words(row[0])[0])) for row in rows} - {""}
+    shown = {" ".join(re.findall(r"^clitool ((?:(?:token|resident) )?\w+)", code_words(row[0])[0])) for row in rows} - {
+        ""
+    }
     group = typer.main.get_command(app)
-    real = {name for name in group.commands if name not in ("list", "verify", "call", "token")}  # type: ignore[attr-defined]  # it is a group
-    real |= {f"token {name}" for name in group.commands["token"].commands}  # type: ignore[attr-defined]  # as above
+    real = {name for name in group.commands if name not in ("list", "verify", "call", "token", "resident")}  # type: ignore[attr-defined]  # it is a group
+    for inner in ("token", "resident"):
+        real |= {f"{inner} {name}" for name in group.commands[inner].commands}  # type: ignore[attr-defined]  # as above
 
     assert shown == real
 

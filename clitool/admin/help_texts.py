@@ -61,7 +61,7 @@ Examples:
 """
 
 INIT = """\
-Write a folder to begin with: a clients file, sample data, a token.
+Write a folder to begin with: clients file, sample data, a token.
 
 It holds clients.yaml with one client, 'demo', sample files and a sample SQLite
 database. The token of 'demo' is printed once; only its digest is kept. Nothing
@@ -152,12 +152,19 @@ Start, stop and describe a worker that stays.
 Where it runs, 'call' of the same user gets its answer from a process that is
 warm already and keeps its connections to servers. The answers are the same.
 Nothing starts it by itself.
+
+\b
+Examples:
+  clitool resident start
+  clitool resident status
+  clitool resident stop
 """
 
 START_RESIDENT = """\
 Start the resident worker; return when it answers calls.
 
-Its socket lies where only its user gets at it, below $XDG_RUNTIME_DIR.
+Its socket lies where only its user gets at it, below $XDG_RUNTIME_DIR. Exit
+status 1 if one runs already.
 
 \b
 Examples:
@@ -169,10 +176,18 @@ STOP_RESIDENT = """\
 End the resident worker; let the calls finish that are under way.
 
 Exit status 1 if none runs.
+
+\b
+Example:
+  clitool resident stop
 """
 
 STATUS_OF_RESIDENT = """\
 Describe the resident worker: process, socket, version, calls, workers.
 
 Exit status 1 if none runs.
+
+\b
+Example:
+  clitool resident status
 """

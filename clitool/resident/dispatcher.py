@@ -12,6 +12,8 @@ from contextlib import suppress
 from time import monotonic
 
 from clitool.lean import dumps
+from clitool.resident import place
+from clitool.resident.installed import SETTLE_SECONDS
 from clitool.resident.loop import Loop
 from clitool.resident.peer import is_alike
 from clitool.resident.underway import CallsUnderWay
@@ -27,7 +29,9 @@ if TYPE_CHECKING:
     from clitool.warm_worker import Service
 
 STOP_SECONDS = 30.0  # for calls that are under way when the end is asked for
+_LOOK_SECONDS = 60.0  # between two looks at what is installed, and at the own socket
 _MAX_VISITORS = 256
+_ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class Dispatcher:
@@ -44,7 +48,9 @@ class Dispatcher:
         self, listener: socket.socket, installed: Installed, make: Callable[[], Service], version: str
     ) -> None:
         self._listener = listener
+        self._place = place.Place(listener.getsockname())
         self._installed = installed
+        self._looked = monotonic()
         self._version = version
         self._loop = Loop()
         self._calls = CallsUnderWay(self._loop, make)
@@ -69,7 +75,7 @@ class Dispatcher:
         if self._stop_until is None:
             self._stop_until = monotonic() + STOP_SECONDS
             self._loop.forget(self._listener.fileno())
-            os.unlink(self._listener.getsockname())
+            self._place.leave()
             self._listener.close()
 
     def _is_ending(self) -> bool:
@@ -84,15 +90,25 @@ class Dispatcher:
             self._decline(visitor)
         moments = [visitor.until - now for visitor in self._visitors]
         if self._stop_until is None:
-            moments.append(self._installed.look_again())
+            moments.append(self._look_again())
         else:
             moments.append(self._stop_until - now)
         if self._is_ending():
             self._calls.close(now=self._stop_until is not None and self._stop_until <= now)
         return min(*moments, self._calls.tidy(stock=not self._is_ending()))
 
+    def _look_again(self) -> float:
+        """Look at the world if it is time for that; return the seconds until the next time."""
+        pause = _LOOK_SECONDS if self._installed.is_current() else SETTLE_SECONDS
+        if self._looked + pause <= monotonic():
+            self._looked = monotonic()
+            self._installed.look()
+            if not self._place.is_mine():
+                self.stop()  # where nobody finds it, it is of no use
+        return self._looked + pause - monotonic()
+
     def _heed(self, numbers: bytes) -> None:
-        if signal.SIGTERM in numbers or signal.SIGINT in numbers:
+        if any(number in numbers for number in _ENDING):
             self.stop()
 
     def _take_in(self) -> None:
@@ -164,8 +180,7 @@ def _signals() -> int:
     os.set_blocking(reader, False)
     os.set_blocking(writer, False)
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
+    for number in (*_ENDING, signal.SIGCHLD):
         signal.signal(number, lambda _number, _frame: None)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD))
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, (*_ENDING, signal.SIGCHLD))
     return reader

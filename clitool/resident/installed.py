@@ -10,8 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_LOOK_SECONDS = 60.0  # between two looks that nobody asked for
-_SETTLE_SECONDS = 2.0  # installers need some time, and what is half installed cannot be started
+SETTLE_SECONDS = 2.0  # installers need some time, and what is half installed cannot be started
 
 
 class Installed:
@@ -24,21 +23,13 @@ class Installed:
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = environment
         self.mark = self._latest = fingerprint(environment)
-        self._since = self._looked = monotonic()
+        self._since = monotonic()
 
     def look(self) -> None:
         """Look at it now."""
-        self._looked = monotonic()
         latest = fingerprint(self._environment)
         if latest != self._latest:
-            self._latest, self._since = latest, self._looked
-
-    def look_again(self) -> float:
-        """Look at it if it is time for that; return the seconds until the next time."""
-        pause = _LOOK_SECONDS if self.is_current() else _SETTLE_SECONDS
-        if self._looked + pause <= monotonic():
-            self.look()
-        return self._looked + pause - monotonic()
+            self._latest, self._since = latest, monotonic()
 
     def is_current(self) -> bool:
         """Say whether it is the same, by the latest look."""
@@ -46,4 +37,4 @@ class Installed:
 
     def has_changed(self) -> bool:
         """Say whether it is another one, and has been for long enough to be complete."""
-        return not self.is_current() and self._looked - self._since >= _SETTLE_SECONDS
+        return not self.is_current() and monotonic() - self._since >= SETTLE_SECONDS

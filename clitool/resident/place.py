@@ -59,7 +59,7 @@ def listen(path: str) -> socket.socket:
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     mask = os.umask(0o177)
     try:
-        remove(path)
+        _remove(path)
         listener.bind(path)
         listener.listen(_BACKLOG)
     except OSError as error:
@@ -72,8 +72,32 @@ def listen(path: str) -> socket.socket:
     return listener
 
 
-def remove(path: str) -> None:
-    """Remove the socket; what else may lie there stays, and then nothing can listen there."""
+class Place:
+    """The socket in the file system, as it is now."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._identity = _identity(path)
+
+    def is_mine(self) -> bool:
+        """Say whether stubs still find this socket there."""
+        return _identity(self._path) == self._identity
+
+    def leave(self) -> None:
+        """Remove it, unless another one is there by now."""
+        if self.is_mine():
+            _remove(self._path)
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _remove(path: str) -> None:
     try:
         os.unlink(path)
     except FileNotFoundError:

@@ -18,8 +18,9 @@ from clitool import arguments, cli
 if TYPE_CHECKING:
     from pathlib import Path
 
-COMMANDS = ["list", "verify", "call", "init", "check", "explain", "schema", "token"]
+COMMANDS = ["list", "verify", "call", "init", "check", "explain", "schema", "token", "resident"]
 PAGES = [[], *([each] for each in COMMANDS), *(["token", each] for each in ("issue", "list", "revoke"))]
+PAGES += [["resident", *each] for each in ([], ["start"], ["stop"], ["status"])]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +92,7 @@ def test_every_help_page_is_plain_text_of_80_columns(page: list[str], option: st
     assert text.replace("\n", "").isprintable()
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page not in ([], ["token"])], ids=" ".join)
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in ([], ["token"], ["resident"])], ids=" ".join)
 def test_every_command_shows_an_example_that_begins_with_itself(page: list[str]) -> None:
     text = run(*page, "--help").stdout.decode()
     assert "Example" in text

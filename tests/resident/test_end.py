@@ -10,7 +10,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from command import CLITOOL, TOKEN, Result, environment
+from command import CLITOOL, TOKEN, Result
 from resident_world import World, is_alive, is_gone, until
 
 from clitool.stub import STATUS, header
@@ -275,8 +275,3 @@ def _heard(pid: int) -> bool:
     with open(f"/proc/{pid}/status") as file:
         caught = next(line.split()[1] for line in file if line.startswith("SigCgt"))
     return bool(int(caught, 16) & 1 << (signal.SIGTERM - 1))
-
-
-def test_the_environment_of_the_tests_has_no_runtime_folder() -> None:
-    """Else every other test would meet a resident worker of whoever runs them."""
-    assert "XDG_RUNTIME_DIR" not in environment()

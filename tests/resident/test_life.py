@@ -5,13 +5,20 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
 from command import CLITOOL, run
+from processes import run_at_once
 from resident_world import is_alive, is_gone, until
+
+from clitool.resident import dispatcher, place
+from clitool.resident.dispatcher import Dispatcher
+from clitool.resident.installed import Installed
+from clitool.resident.service import CallService
 
 if TYPE_CHECKING:
     from resident_world import World
@@ -97,7 +104,7 @@ def test_stop_ends_every_process_and_removes_the_socket(world: World) -> None:
     assert world.call().status == 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_stops_it_too(world: World, number: signal.Signals) -> None:
     pid = world.pid
 
@@ -216,6 +223,27 @@ def test_a_call_under_way_is_answered_although_the_installation_changes(cold_wor
 
     assert json.loads(stdout)["ok"]
     assert until(lambda: cold_world.status()["declined"]["of another version"] == 0)
+
+
+def test_it_ends_where_nobody_finds_it(cold_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody has cleaned up; a second one may have been started in its place, and keeps its socket."""
+    monkeypatch.setattr(dispatcher, "_LOOK_SECONDS", 0.05)
+    path = place.prepare(cold_world.env)
+
+    def serve(_: int) -> tuple[bool, list[str]]:
+        served = Dispatcher(place.listen(path), Installed({}), CallService, "1").run()
+        return served, os.listdir(os.path.dirname(path))
+
+    def replace(_: int) -> None:
+        assert until(cold_world.socket.exists)
+        other = cold_world.folder / "other"
+        with socket.socket(socket.AF_UNIX) as replacement:
+            replacement.bind(str(other))
+            other.rename(cold_world.socket)
+
+    ends = run_at_once(lambda number: (serve, replace)[number](number), 2)
+
+    assert ends[0] == (False, ["resident.sock"])
 
 
 def test_another_interpreter_or_path_is_another_version(world: World) -> None:

@@ -142,6 +142,7 @@ def test_another_user_is_turned_away_even_if_he_gets_to_the_socket(world: World)
     assert _forked(ask_as_another_group) == b""
     assert _forked(ask_with_another_group) == b""
     assert world.status()["declined"]["from another world"] == 3
+    world.socket.parent.chmod(0o700)
 
 
 @pytest.mark.usefixtures("as_root")
