@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from answers import answered
 from clitool_tools.database.mysql.single import LARGEST, below, nearest, shortest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from mariadb_world import Maria
 
@@ -198,6 +198,7 @@ SHOWN = [
     pytest.param("FLOAT", "0.1", 0.1, id="a FLOAT without the rest of its bits"),
     pytest.param("FLOAT", "3.1415927", 3.1415927, id="more digits of a FLOAT than the server sends"),
     pytest.param("FLOAT", "16777216", 16777216.0, id="a large FLOAT"),
+    pytest.param("FLOAT", "-3.4028234663852886e38", -3.4028234663852886e38, id="the smallest FLOAT"),
     pytest.param("DOUBLE", "0.1", 0.1, id="a DOUBLE"),
     pytest.param("DOUBLE", "1.7976931348623157e308", 1.7976931348623157e308, id="the largest DOUBLE"),
     pytest.param("BIT(64)", "b'1010'", 10, id="bits"),
@@ -252,10 +253,12 @@ def test_numbers_beyond_53_bits_leave_the_program_as_strings(maria: Maria) -> No
 
 @settings(deadline=None, derandomize=True, max_examples=200)
 @given(number=st.floats(width=32, allow_nan=False, allow_infinity=False), step=st.integers(-3, 3))
+@example(number=LARGEST, step=0)
 def test_a_float_is_shown_as_the_shortest_number_that_means_it(number: float, step: int) -> None:
     for _ in range(abs(step)):
         number = below(number) if step < 0 else -below(-number)
     if abs(number) <= LARGEST:
+        assert abs(shortest(number)) <= LARGEST
         assert nearest(shortest(number)) == number
         assert below(number) < number
         assert nearest((below(number) + number) / 2) in (below(number), number)

@@ -26,13 +26,14 @@ def below(value: float) -> float:
 def shortest(value: float) -> float:
     """Return the double with the fewest digits that is nearest to the same FLOAT as `value`, which is one.
 
-    Six digits always survive the way through a FLOAT; nine tell any two of them apart.
+    Six digits always survive the way through a FLOAT; nine tell any two of them apart. But to nine digits, the largest
+    one is rounded to more than a FLOAT can hold.
     """
-    for digits in range(6, 9):
+    for digits in range(6, 10):
         candidate = float(f"{value:.{digits}g}")
         if -LARGEST <= candidate <= LARGEST and nearest(candidate) == value:
             return candidate
-    return float(f"{value:.9g}")
+    return value
 
 
 def _from_bits(bits: int) -> float:
