@@ -14,7 +14,7 @@ from clitool.admin import answers, help_texts
 from clitool.admin.door import INTERRUPTED, REFUSED, Door, usage
 from clitool.arguments import DEFAULT_TIMEOUT, MAX_TIMEOUT, Request, UsageError, parse
 
-CHECK_TIMEOUT = 60.0  # it may reach many servers, one after the other
+CHECK_TIMEOUT = 300.0  # it may reach many servers, one after the other, or look at 100 000 clients
 
 # Typer carries a copy of Click or depends on it, by its version; in both, this is the class of all usage errors.
 _UsageProblem: type[Exception] = typer.BadParameter.__mro__[1]

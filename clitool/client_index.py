@@ -18,6 +18,7 @@ from stat import S_ISREG
 
 from clitool import __version__
 from clitool.clients import Client, Clients, Token
+from clitool.clients_file import index_path
 from clitool.lean import loads, sha256
 
 TYPE_CHECKING = False
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     from clitool.clients import Path
 
-SUFFIX = ".index"
 MAGIC = b"clitool clients\x01"  # the last byte numbers the layout
 SEAL = 16
 NUMBER = 8
@@ -44,11 +44,6 @@ LINES = "l"  # a name: line and outline of the client; no name: outline of all b
 
 class Damaged(Exception):
     """The index does not hold what it must."""
-
-
-def index_path(path: str) -> str:
-    """Return where the index of the clients file at the absolute `path` lies: beside the file behind all links."""
-    return os.path.realpath(path) + SUFFIX
 
 
 def identity(status: os.stat_result) -> list[int]:

@@ -7,8 +7,9 @@ from contextlib import suppress
 from errno import EEXIST, EPERM
 from time import time, time_ns
 
-from clitool.client_index import OTHERS_WRITE, Damaged, identity, index_path, open_index
+from clitool.client_index import OTHERS_WRITE, Damaged, identity, open_index
 from clitool.client_index_content import NoIndexPossible, content
+from clitool.clients_file import index_path
 from clitool.file_rights import take_over_rights
 
 TYPE_CHECKING = False

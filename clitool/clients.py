@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from time import monotonic
 
-from clitool.clients_file import ClientsFile
+from clitool.clients_file import ClientsFile, index_path
 from clitool.places import LogSettings
 
 TYPE_CHECKING = False
@@ -60,17 +60,25 @@ class Clients:
         state_directory: None where the file does not say.
     """
 
-    __slots__ = ("disabled", "log", "path", "state_directory")
+    __slots__ = ("_files", "disabled", "log", "path", "state_directory")
 
     def __init__(self, path: str, sections: Mapping[str, Any]) -> None:
         folder = os.path.dirname(path)
         log = sections.get("log") or {}
         self.path = path
+        self._files: list[str] = []
         self.disabled = frozenset((sections.get("tools") or {}).get("disabled") or ())
         self.log = LogSettings(
             _beside(folder, log.get("directory")), log.get("keep_days", 30), log.get("audit", "best_effort")
         )
         self.state_directory = _beside(folder, (sections.get("state") or {}).get("directory"))
+
+    def files(self) -> list[str]:
+        """Return the paths of the file, of what it is a link to, and of the index."""
+        if not self._files:
+            target = os.path.realpath(self.path)
+            self._files = [self.path, target, index_path(target)]
+        return self._files
 
     def find(self, digest: str) -> tuple[Client, Token] | None:
         """Return the client and token stored under `digest` (lower-case hexadecimal SHA-256)."""

@@ -53,6 +53,11 @@ def locate(option: str | None, environment: Mapping[str, str]) -> str | None:
     return None
 
 
+def index_path(path: str) -> str:
+    """Return where the index of the clients file at the absolute `path` lies: beside the file behind all links."""
+    return os.path.realpath(path) + ".index"
+
+
 def _absolute(path: str) -> str:
     try:
         return os.path.abspath(path)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-from clitool.client_index import SUFFIX
 from clitool.clients_file import ClientsFileError
 from clitool.errors import ClitoolError, ScopeDenied, SettingsError
 from clitool.family import Origin, Secret
@@ -70,8 +69,7 @@ def load(
     else:
         raw = client.settings[family.name]
     path = ("clients", client.name, "tools", family.name)
-    target = os.path.realpath(clients.path)
-    files = dict.fromkeys((clients.path, target, target + SUFFIX, *protected))
+    files = dict.fromkeys((*clients.files(), *protected))
     origin = Origin(os.path.dirname(clients.path), list(files))
     try:
         return _parse(raw, family, environment, origin)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from clitool.client_index import identity, index_path
+from clitool.client_index import identity
 from clitool.client_index_content import content
+from clitool.clients_file import index_path
 from clitool.clients_yaml import parse
 
 

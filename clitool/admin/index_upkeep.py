@@ -7,9 +7,8 @@ import signal
 from contextlib import suppress
 from time import sleep, time_ns
 
-from clitool.client_index import index_path
 from clitool.client_index_file import MIN_AGE, is_settled, keep
-from clitool.clients_file import ClientsFile, ClientsFileError
+from clitool.clients_file import ClientsFile, ClientsFileError, index_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from indexed import write_index
 
-from clitool.client_index import IndexedClients, index_path
+from clitool.client_index import IndexedClients
 from clitool.client_index_content import NoIndexPossible, content
 from clitool.clients import Clients, load
+from clitool.clients_file import index_path
 from clitool.clients_yaml import ParsedClients, parse
 
 if TYPE_CHECKING:
