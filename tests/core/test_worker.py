@@ -173,6 +173,12 @@ def test_a_long_answer_arrives_whole_at_a_slow_reader(clients_path: Path) -> Non
     assert len(json.loads(stdout)["result"]) == 5_000_000
 
 
+def test_an_array_that_is_written_already_arrives_whole(call: Call) -> None:
+    result = call("trouble", how="written").document["result"]
+
+    assert result == {"before": str(2**60), "array": [[number] for number in range(300_000)], "after": "x"}
+
+
 def test_a_long_answer_arrives_whole_on_a_pipe_that_does_not_block(clients_path: Path) -> None:
     read, write = os.pipe()
     os.set_blocking(write, False)
