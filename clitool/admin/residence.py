@@ -72,7 +72,7 @@ def status(environment: Environment) -> Output:
     lines = {
         "process": running["pid"],
         "socket": path,
-        "version": running["version"],
+        "version": f"{running['version']} in {running['installation']}",
         "calls": f"{running['calls']} taken, {running['under_way']} under way",
         "declined": declined,
         "workers": running["workers"],

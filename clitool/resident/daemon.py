@@ -7,6 +7,7 @@ import os
 import socket
 import sys
 from time import sleep
+from traceback import print_exc
 
 from clitool import __version__
 from clitool.errors import ExecutionError
@@ -21,14 +22,13 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 _PAUSE_SECONDS = 0.1  # before the program begins anew because it changed while it was imported
-_HERE = "from clitool.resident.daemon import main; main()"
 
 
 def command(*words: str) -> list[str]:
     """Return the command line of a resident worker, under the same interpreter and flags as this process."""
-    own = len(sys.orig_argv) - len(sys.argv)  # what stands before the script
-    flags = [flag for flag in sys.orig_argv[1:own] if flag.startswith("-") and flag not in ("-c", "-m", "-P")]
-    return [sys.executable, *flags, "-P", "-c", _HERE, *words]
+    before = sys.orig_argv[1 : len(sys.orig_argv) - len(sys.argv)]  # the script; of -c and -m their names remain
+    flags = [flag for flag in before if flag not in {"-c", "-m", "-P"}]
+    return [sys.executable, *flags, "-P", "-m", "clitool.resident", *words]
 
 
 def main() -> NoReturn:
@@ -45,6 +45,8 @@ def main() -> NoReturn:
         status = 0
     except ExecutionError as error:
         note(str(error).encode())
+    except BaseException:  # noqa: BLE001 - whatever it is, whoever looks for the reason shall find it
+        print_exc()
     finally:
         sys.stderr.flush()
         os._exit(status)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from contextlib import suppress
 from time import monotonic
 
@@ -15,7 +16,7 @@ from clitool.lean import dumps
 from clitool.resident import place
 from clitool.resident.installed import SETTLE_SECONDS
 from clitool.resident.loop import Loop
-from clitool.resident.peer import is_alike
+from clitool.resident.peer import World
 from clitool.resident.underway import CallsUnderWay
 from clitool.resident.visitor import Visitor
 from clitool.stub import CALL, STATUS, STOP
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 STOP_SECONDS = 30.0  # for calls that are under way when the end is asked for
 _LOOK_SECONDS = 60.0  # between two looks at what is installed, and at the own socket
-_MAX_VISITORS = 256
+_MAX_VISITORS = 64  # at a time; what they want is said at once, as a rule
 _ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -52,6 +53,7 @@ class Dispatcher:
         self._installed = installed
         self._looked = monotonic()
         self._version = version
+        self._world = World()
         self._loop = Loop()
         self._calls = CallsUnderWay(self._loop, make)
         self._visitors: list[Visitor] = []
@@ -117,13 +119,16 @@ class Dispatcher:
         except OSError:
             return
         connection.setblocking(False)
-        visitor = Visitor(connection)
-        if len(self._visitors) >= _MAX_VISITORS or not is_alike(connection):
-            self._declined["from another world"] += 1
-            connection.close()
-            return
+        if not self._world.is_that_of(connection):
+            self._turn_away(connection, "from another world")
+        elif len(self._visitors) >= _MAX_VISITORS:
+            self._turn_away(connection, "all busy")
+        else:
+            self._welcome(Visitor(connection))
+
+    def _welcome(self, visitor: Visitor) -> None:
         self._visitors.append(visitor)
-        self._loop.watch(connection.fileno(), lambda: self._listen_to(visitor))
+        self._loop.watch(visitor.connection.fileno(), lambda: self._listen_to(visitor))
         self._listen_to(visitor)  # what it wants is there already, as a rule
 
     def _listen_to(self, visitor: Visitor) -> None:
@@ -145,12 +150,13 @@ class Dispatcher:
     def _begin(self, visitor: Visitor) -> None:
         if visitor.mark != self._installed.mark:
             self._installed.look()
-            self._declined["of another version"] += 1
-        elif self._stop_until is None and self._calls.begin(visitor):
-            return
-        else:
-            self._declined["all busy"] += 1
-        visitor.connection.close()
+            self._turn_away(visitor.connection, "of another version")
+        elif self._stop_until is not None or not self._calls.begin(visitor):
+            self._turn_away(visitor.connection, "all busy")
+
+    def _turn_away(self, connection: socket.socket, why: str) -> None:
+        self._declined[why] += 1
+        connection.close()
 
     def _decline(self, visitor: Visitor) -> None:
         self._dismiss(visitor)
@@ -164,6 +170,7 @@ class Dispatcher:
         status = {
             "pid": os.getpid(),
             "version": self._version,
+            "installation": sys.prefix,
             "calls": self._calls.taken,
             "under_way": len(self._calls),
             "declined": self._declined,

@@ -28,7 +28,8 @@ class Loop:
 
     def turn(self, seconds: float) -> None:
         """Wait until something comes, at most for so long, and have it handled."""
-        for descriptor, _ in self._poll.poll(max(0.0, seconds) * 1000):
-            handler = self._handlers.get(descriptor)
-            if handler is not None:
+        ready = [(number, self._handlers[number]) for number, _ in self._poll.poll(max(0.0, seconds) * 1000)]
+        for descriptor, handler in ready:
+            # One that was handled before may have closed it, and another one may have its number by now.
+            if self._handlers.get(descriptor) is handler:
                 handler()

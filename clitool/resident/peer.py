@@ -8,37 +8,49 @@ import sys
 
 from clitool.stub import peer
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    Identity = tuple[int, int]
+
 _SO_PEERGROUPS = 59  # Linux; the socket module does not name it
 _MAX_GROUPS = 256  # more than the socket module asks for; then the call is made elsewhere
+_PLACES = ("root", "ns/mnt", "ns/net")
 
 
-def is_alike(connection: socket.socket) -> bool:
-    """Say whether a call of the peer's would mean the same if this process made it.
+class World:
+    """The user, and on Linux the groups, root folder, mounts and network that this process has.
 
-    That takes the same user and groups; and on Linux the same root folder, mounts and network: a container or a sandbox
-    that can reach the socket shall not reach through it what lies outside.
+    A call of a peer that differs in any of them would mean something else, if this process made it. Above all, a
+    container or a sandbox that can reach the socket shall not reach through it what lies outside.
     """
-    try:
-        if peer(connection) != os.geteuid():
+
+    def __init__(self) -> None:
+        self._user = os.geteuid()
+        self._group = os.getegid()
+        self._groups = sorted(os.getgroups())
+        self._is_linux = sys.platform.startswith("linux")
+        self._places = _places("self") if self._is_linux else []
+
+    def is_that_of(self, connection: socket.socket) -> bool:
+        """Say whether the peer has the same; what cannot be known is not so."""
+        try:
+            if not self._is_linux:
+                return peer(connection) == self._user
+            pid, user, group = _numbers(connection, socket.SO_PEERCRED, 3)
+            return (
+                (user, group) == (self._user, self._group)
+                and sorted(_numbers(connection, _SO_PEERGROUPS, _MAX_GROUPS)) == self._groups
+                and _places(str(pid)) == self._places
+            )
+        except (OSError, ValueError):
             return False
-        return not sys.platform.startswith("linux") or (_has_same_groups(connection) and _has_same_world(connection))
-    except OSError:  # what cannot be known is not so
-        return False
 
 
-def _has_same_groups(connection: socket.socket) -> bool:
-    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
-    if int.from_bytes(credentials[8:], sys.byteorder) != os.getegid():
-        return False
-    groups = connection.getsockopt(socket.SOL_SOCKET, _SO_PEERGROUPS, 4 * _MAX_GROUPS)
-    numbers = [int.from_bytes(groups[at : at + 4], sys.byteorder) for at in range(0, len(groups), 4)]
-    return sorted(numbers) == sorted(os.getgroups())
+def _numbers(connection: socket.socket, option: int, count: int) -> list[int]:
+    data = connection.getsockopt(socket.SOL_SOCKET, option, 4 * count)
+    return [int.from_bytes(data[at : at + 4], sys.byteorder) for at in range(0, len(data), 4)]
 
 
-def _has_same_world(connection: socket.socket) -> bool:
-    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
-    pid = int.from_bytes(credentials[:4], sys.byteorder)
-    return all(
-        os.path.samestat(os.stat(f"/proc/{pid}/{place}"), os.stat(f"/proc/self/{place}"))
-        for place in ("root", "ns/mnt", "ns/net")
-    )
+def _places(process: str) -> list[Identity]:
+    found = [os.stat(f"/proc/{process}/{place}") for place in _PLACES]
+    return [(place.st_dev, place.st_ino) for place in found]

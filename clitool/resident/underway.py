@@ -6,6 +6,7 @@ import os
 import select
 from time import monotonic
 
+from clitool.arguments import MAX_TIMEOUT
 from clitool.warm_worker import ANSWERING, FREE, start
 from clitool.worker_pool import WorkerPool
 
@@ -88,7 +89,8 @@ class CallsUnderWay:
         if not slot.worker.give(repr(visitor.end).encode(), [visitor.connection.fileno()]):
             self._pool.kill(slot)
             return False
-        call = self._calls[slot.worker] = _Call(visitor.connection, slot, visitor.end)
+        end = min(visitor.end, monotonic() + MAX_TIMEOUT)
+        call = self._calls[slot.worker] = _Call(visitor.connection, slot, end)
         self._loop.watch(call.connection.fileno(), lambda: self._give_up(call), _HANGS_UP)
         self.taken += 1
         return True

@@ -7,11 +7,12 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
-from command import CLITOOL, run
+from command import CLITOOL, TOKEN, run
 from processes import run_at_once
 from resident_world import is_alive, is_gone, until
 
@@ -56,7 +57,7 @@ def test_status_describes_it(world: World) -> None:
 
     assert lines["process"] == str(world.pid)
     assert lines["socket"] == str(world.socket)
-    assert lines["version"] == run("--version").stdout.decode().split()[1]
+    assert lines["version"] == run("--version").stdout.decode().split()[1] + f" in {sys.prefix}"
     assert lines["calls"] == "1 taken, 0 under way"
     assert int(lines["workers"]) >= 1
 
@@ -72,6 +73,26 @@ def test_a_second_start_says_that_it_runs_already(world: World) -> None:
     assert b"runs already" in foreground.stderr
     assert world.pid == pid
     assert world.call().status == 0
+
+
+WAYS = [
+    pytest.param([sys.executable, "-W", "error", CLITOOL], id="a flag with a value"),
+    pytest.param([sys.executable, "-X", "dev", CLITOOL], id="another mode of the interpreter"),
+    pytest.param([sys.executable, "-P", "-m", "clitool"], id="as a module"),
+    pytest.param([sys.executable, "-I", CLITOOL], id="without the environment"),
+]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_it_serves_calls_that_are_started_in_the_same_way(cold_world: World, way: list[str]) -> None:
+    words = cold_world.words("calculator", "--token-stdin", "--params", json.dumps(SUM))
+
+    started = run(*way[1:], "resident", "start", command=way[0], env=cold_world.env)
+    called = run(*way[1:], *words, command=way[0], env=cold_world.env, stdin=TOKEN.encode())
+
+    assert (started.status, called.status) == (0, 0), (started, called)
+    assert cold_world.status()["calls"] == 1
+    assert cold_world.call().status == 0
 
 
 def test_many_starts_at_once_make_one(cold_world: World) -> None:

@@ -15,7 +15,7 @@ from command import CLITOOL, TOKEN
 from processes import NOBODY, run_as_nobody, run_at_once
 from resident_world import World, until
 
-from clitool.resident.peer import is_alike
+from clitool.resident.peer import World as Peers
 from clitool.stub import CALL, STATUS, header
 
 if TYPE_CHECKING:
@@ -260,7 +260,7 @@ def test_a_crowd_of_silent_connections_holds_no_call_up(world: World) -> None:
 
 def test_a_peer_whose_user_cannot_be_known_is_not_alike() -> None:
     with socket.socket(socket.AF_INET) as connection:
-        assert not is_alike(connection)
+        assert not Peers().is_that_of(connection)
 
 
 def _ended(connection: socket.socket) -> bool:
