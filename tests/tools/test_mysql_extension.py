@@ -118,7 +118,7 @@ def test_it_is_loaded_for_a_server_whose_identity_is_verified(maria: Maria) -> N
     assert said(maria.over_tcp(), then, ssl_ca=authority) == ["ExtensionWire", "ConnectorWire", "True"]
 
 
-@pytest.mark.parametrize("module", ["ssl", "hashlib", "socket"])
+@pytest.mark.parametrize("module", ["ssl", "hashlib", "socket", "clitool.resident.daemon"])
 def test_it_is_not_loaded_in_a_process_that_may_speak_with_others_too(by_socket: Maria, module: str) -> None:
     """Its OpenSSL would be in the place of Python's, whose authorities it does not know."""
     then = "print(kind(), '_mysql_connector' in sys.modules)"
