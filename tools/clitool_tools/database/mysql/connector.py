@@ -17,9 +17,10 @@ from mysql.connector.connection import MySQLConnection
 from mysql.connector.constants import ClientFlag, ServerCmd
 from mysql.connector.network import MySQLTCPSocket
 from mysql.connector.protocol import MySQLProtocol
-from mysql.connector.utils import read_lc_string, read_lc_string_list
+from mysql.connector.utils import read_lc_string
 
 from clitool_tools.database.mysql.driver import DriverError, Field, Reply
+from clitool_tools.database.mysql.packets import HEADER, Packets, values
 from clitool_tools.database.mysql.stream import ClockedSocket, dial
 
 TYPE_CHECKING = False
@@ -36,9 +37,8 @@ if TYPE_CHECKING:
 
 _NATIVE = "mysql_native_password"
 _METHODS = (_NATIVE, "caching_sha2_password", "sha256_password")
-_PIECE = b"\xff\xff\xff"  # the length of a packet that goes on in the next one: 16 MB
 _END, _SHORT = b"\xfe", 9  # how the packet begins that ends a result, and what its length is less than
-_PIECES = 4  # of one row: 64 MB, the most that an answer may have
+_NO_HEADER = bytes(HEADER)  # for methods of the connector that skip it
 _COLUMNS = 4096  # that a table or result can have
 _BATCH = 200  # rows to take from the connector at once
 _ENOUGH = 1_000_000  # bytes of such rows, with which a batch ends early
@@ -180,16 +180,16 @@ class _Handle(MySQLConnection):
 
 
 class _Link(MySQLTCPSocket):
-    """The connector's socket; `stream` is the real one."""
+    """The connector's socket; `stream` is the real one, `packets` what comes through it."""
 
     stream: ClockedSocket
+    packets: Packets
 
     def __init__(self, address: Address, clock: Clock) -> None:
         super().__init__(address.host, address.port)
         self._to = address
         self._clock = clock
         self._is_private = bool(address.socket)
-        self._pieces = 0
         self.password = address.password.reveal().encode()
 
     def open_connection(self) -> None:
@@ -203,6 +203,7 @@ class _Link(MySQLTCPSocket):
         except OSError as error:
             raise DriverError("connect", text=str(error)) from error
         self.sock = self.stream = ClockedSocket(plain, self._clock)  # type: ignore[assignment]  # all that it uses
+        self.packets = Packets(self.stream)
 
     def send(
         self,
@@ -217,15 +218,11 @@ class _Link(MySQLTCPSocket):
         super().send(payload, packet_number, compressed_packet_number, write_timeout)
 
     def recv(self, read_timeout: int | None = None) -> bytearray:  # noqa: ARG002 - the clock bounds it
-        """Return the next packet; of a row that is too large for any answer, not all are read into memory."""
-        packet = self._netbroker.recv(self.stream, self.address)  # type: ignore[arg-type]  # as above
-        if packet.startswith(_PIECE):
-            self._pieces += 1
-            if self._pieces > _PIECES:
-                raise DriverError("large")
-        else:
-            self._pieces = 0
-        return packet
+        """Return the next packet."""
+        header, content = self.packets.next()
+        broker: Any = self._netbroker
+        broker._pktnr = header[3]  # noqa: SLF001 - see the module; what is sent next has the next number
+        return bytearray(header + content)
 
     def build_ssl_context(self, *_args: object, **_options: object) -> ssl.SSLContext:
         """Return a context that trusts the authorities of the settings alone, or the system's if they name none."""
@@ -284,22 +281,20 @@ class _Protocol(MySQLProtocol):
         sock: MySQLSocket,
         version: tuple[int, ...],  # noqa: ARG002 - the connector's interface
         count: int = 1,
-        read_timeout: int | None = None,
+        read_timeout: int | None = None,  # noqa: ARG002 - the clock bounds it
     ) -> Any:  # noqa: ANN401 - the connector's own types
         """Return rows, and what ends the result if that came; fewer rows than asked for where they are long."""
+        link: Any = sock  # a `_Link`
+        packets: Packets = link.packets
         rows: list[Row] = []
         size = 0
         while len(rows) < count and size < _ENOUGH:
-            packet = sock.recv(read_timeout)
-            data = bytes(packet[4:])
-            while packet.startswith(_PIECE):
-                packet = sock.recv(read_timeout)
-                data += packet[4:]
+            data = packets.content()
             if data[:1] == _END and len(data) < _SHORT:
-                return rows, self.parse_eof(bytes(packet))
-            row = read_lc_string_list(data)
+                return rows, self.parse_eof(_NO_HEADER + data)
+            row = values(data)
             if row is None:
-                raise errors.get_exception(bytes(packet))
+                raise errors.get_exception(_NO_HEADER + data)
             rows.append(row)
             size += len(data)
         return rows, None
@@ -333,6 +328,8 @@ def translated(error: Exception, kind: str) -> DriverError:
         return error
     if isinstance(error, _SLOW):
         return DriverError("slow")
+    if isinstance(error, (OSError, EOFError)):
+        return DriverError("lost")
     if not isinstance(error, errors.Error):
         return DriverError("protocol", text=type(error).__name__)
     code: int = error.errno

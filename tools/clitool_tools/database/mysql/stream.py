@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from clitool_tools.database.mysql.clock import Clock
 
-_CHUNK = 65536  # bytes to read at once; the connector asks for each row in two pieces
+_CHUNK = 65536  # bytes to read at once
 
 
 class ClockedSocket:
@@ -21,7 +21,8 @@ class ClockedSocket:
     def __init__(self, plain: socket.socket, clock: Clock) -> None:
         self._socket = plain
         self._clock = clock
-        self._buffer = memoryview(b"")
+        self._data = b""  # what was read; from `_at` on it has not been taken
+        self._at = 0
 
     @property
     def family(self) -> int:
@@ -31,17 +32,25 @@ class ClockedSocket:
     def settimeout(self, seconds: float | None) -> None:
         """Do nothing: the connector's own timeouts are for one operation each."""
 
-    def recv_into(self, target: memoryview, size: int) -> int:
-        """Fill the beginning of `target`; return how many bytes that was, 0 at the end."""
-        if not self._buffer:
+    def take(self, size: int) -> bytes:
+        """Return the next `size` bytes; raises `EOFError` if there are not so many any more."""
+        end = self._at + size
+        if end > len(self._data):
+            return self._gather(size)
+        piece = self._data[self._at : end]
+        self._at = end
+        return piece
+
+    def _gather(self, size: int) -> bytes:
+        found = bytearray(self._data[self._at :])
+        while len(found) < size:
             self._socket.settimeout(self._clock.left())
-            if size >= _CHUNK:
-                return self._socket.recv_into(target, size)
-            self._buffer = memoryview(self._socket.recv(_CHUNK))
-        piece = self._buffer[:size]
-        self._buffer = self._buffer[size:]
-        target[: len(piece)] = piece
-        return len(piece)
+            piece = self._socket.recv(_CHUNK)
+            if not piece:
+                raise EOFError
+            found += piece
+        self._data, self._at = bytes(found[size:]), 0
+        return bytes(found[:size])
 
     def sendall(self, data: bytes) -> None:
         """Send everything."""
@@ -52,7 +61,7 @@ class ClockedSocket:
 
     def wrap(self, context: Any, host: str) -> None:  # noqa: ANN401 - ssl.SSLContext, imported where TLS is used
         """Go on encrypted. Nothing that came unencrypted may be waiting to be taken for what comes then."""
-        if self._buffer:
+        if self._at < len(self._data):
             raise OSError("the server went on speaking before the encryption began")
         self._socket.settimeout(self._clock.left())
         self._socket = context.wrap_socket(self._socket, server_hostname=host)
