@@ -122,7 +122,7 @@ def fingerprint(environment: Mapping[str, str]) -> bytes:
     code = [_identity(path) for path in (*sys.path, os.path.dirname(__file__))]
     flags = [getattr(sys.flags, name) for name in _FLAGS]
     at_start = [environment.get(name) for name in _LOADING]
-    whole = (sys.hexversion, sys.prefix, sys.getfilesystemencoding(), flags, at_start, code)
+    whole = (sys.hexversion, sys.prefix, sys.getfilesystemencoding(), sys.warnoptions, flags, at_start, code)
     return sha256(repr(whole).encode()).digest()
 
 

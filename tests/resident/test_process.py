@@ -206,6 +206,7 @@ def test_a_right_that_is_taken_away_is_missing_at_the_next_call(world: World) ->
     assert world.call().status == 0
 
 
+@pytest.mark.usefixtures("as_root")
 def test_no_token_is_seen_in_the_dispatcher(world: World) -> None:
     """The dispatcher knows no secrets: they go from the stub to the process that makes the call."""
     world.call()
