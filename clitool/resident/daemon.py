@@ -21,6 +21,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
+# What some calls import later than `calling`, which the service has imported.
+_OF_THE_CORE = (
+    "client_index", "clients", "clients_yaml", "jail", "json_array", "location", "log_days", "reasons", "rejection",
+    "root", "schema", "settings", "state",
+)  # fmt: skip
 _PAUSE_SECONDS = 0.1  # before the program begins anew because it changed while it was imported
 
 
@@ -88,10 +93,13 @@ def _begin_anew(listener: socket.socket, lock: int) -> NoReturn:
 
 
 def _preload() -> None:
-    """Import what calls need, so that no process of theirs has to; no driver, and nothing that a client's is."""
+    """Import what calls need, so that no process of theirs has to: of the core, and every tool, but no driver."""
+    from importlib import import_module
+
     from clitool.catalog import Catalog
 
-    for family, _ in Catalog().tools():
-        del family
+    for name in _OF_THE_CORE:
+        import_module(f"clitool.{name}")
+    Catalog().tools()
     gc.collect()
     gc.freeze()  # the processes share what is here now, as long as nobody writes to it
