@@ -6,6 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+
 class ClitoolError(Exception):
     """An error whose message is safe to show to the caller; never raised itself.
 
