@@ -11,7 +11,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class Declarations(BuildHookInterface[Any]):
-    """Adds `clitool/declarations.txt` and `entries.txt`; an editable installation has none, since its tools may change at any time."""
+    """Adds the two files to `clitool/`; an editable installation has none, since its tools may change at any time."""
 
     PLUGIN_NAME = "custom"
 
