@@ -31,8 +31,6 @@ def _sentence(figures: Figures, ours: str, theirs: str, peer: str) -> str:
     ways = {"a cold call": ours, "one through the resident worker": resident(ours)}
     parts = [(way, figures.ratio(theirs, name).median) for way, name in ways.items()]
     faster = [f"{part:.2g} of the time of {way}" for way, part in parts if part < 1]
-    less = [f"{figures.memory[theirs]:.0f} MB"] if figures.memory[theirs] < figures.memory[ours] else []
-    if not faster + less:
-        return ""
-    against = f" (a cold call: {figures.memory[ours]:.0f} MB)" if less else ""
-    return f"- {ours}: {peer} takes {', '.join(faster + less)}{against}."
+    ours_megabytes, megabytes = figures.memory[ours], figures.memory[theirs]
+    less = [f"{megabytes:.0f} MB where a cold call takes {ours_megabytes:.0f}"] if megabytes < ours_megabytes else []
+    return f"- {ours}: {peer} takes {', and '.join(faster + less)}." if faster + less else ""

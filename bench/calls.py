@@ -14,13 +14,12 @@ if TYPE_CHECKING:
     from world import World
 
 VERIFY, LIST, LIST_CLIENTS, CALCULATOR = "`verify`", "`list`", "`list` with `--clients`", "`call calculator`"
-PURE = "one row, MariaDB, driver without C"
 
 
 def same(name: str, by: str) -> str:
     """Name the answer of somebody else to the question that a name is of."""
-    question = name.split(", ")[:2]
-    return ", ".join([*question, by])
+    what, _, engine = name.partition(", ")
+    return ", ".join([what, engine.split(",")[0].split(" over ")[0], by])
 
 
 def one_row(engine: str, by: str = "") -> str:
@@ -49,9 +48,13 @@ def calls(world: World, clitool: Clitool) -> dict[str, Command]:
     return calculator | {one_row(shop.engine): world.one(clitool, engine) for engine, shop in world.shops.items()}
 
 
-def pure_calls(world: World) -> dict[str, Command]:
-    """Return the call for MySQL where its driver has nothing in C."""
-    return {PURE: world.one(world.pure(), "mysql")} if "mysql" in world.shops else {}
+def other_ways(world: World, clitool: Clitool) -> dict[str, Command]:
+    """Return the calls that get at the same in other ways."""
+    return {
+        one_row(f"{shop.engine} {way}"): world.one(clitool, engine, way)
+        for engine, shop in world.shops.items()
+        for way in shop.ways
+    }
 
 
 def through(warm: Clitool, world: World) -> Mapping[str, Command]:

@@ -23,15 +23,16 @@ def token(client: int | str) -> bytes:
     return f"bench-token-{client}\n".encode()
 
 
-def write_clients(folder: Path, settings: Mapping[int, Mapping[str, Any]], count: int = 10) -> Path:
+def write_clients(folder: Path, settings: Mapping[str, Mapping[str, Any]], count: int = 10) -> Path:
     """Write a clients file.
 
     Args:
         folder: is made.
-        settings: of some clients, by their number; all others have those of client 0.
-        count: how many clients it has.
+        settings: of clients with a name.
+        count: how many other clients it has, called by their number, with the settings of the first one.
     """
-    clients = {f"client{n}": _client(n, settings.get(n) or settings.get(0, {})) for n in range(count)}
+    usual = next(iter(settings.values()), {})
+    clients = {str(name): _client(name, settings.get(str(name), usual)) for name in (*settings, *range(count))}
     folder.mkdir(mode=0o700)
     path = folder / "clients.yaml"
     path.write_text(json.dumps({"clients": clients}, indent=1))
@@ -39,8 +40,8 @@ def write_clients(folder: Path, settings: Mapping[int, Mapping[str, Any]], count
     return path
 
 
-def _client(number: int, settings: Mapping[str, Any]) -> dict[str, Any]:
-    digest = hashlib.sha256(token(number).strip()).hexdigest()
+def _client(name: int | str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    digest = hashlib.sha256(token(name).strip()).hexdigest()
     return {"tokens": [{"id": "t", "sha256": digest}], "scopes": SCOPES, "tools": dict(settings)}
 
 

@@ -22,13 +22,6 @@ def install_project(folder: Path, extras: str = "[all]") -> Path:
     return install(folder, f"{ROOT}{extras}")
 
 
-def without_c_extension(python: Path) -> Path:
-    """Take from an environment what the connector for MySQL has in C, as on a system where it does not load."""
-    for path in python.parents[1].glob("lib/python*/site-packages/_mysql_connector*"):
-        path.unlink()
-    return python
-
-
 def version(python: Path, package: str) -> str:
     """Return the version of an installed package."""
     code = f"from importlib.metadata import version; print(version({package!r}))"

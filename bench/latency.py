@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import statistics
 import sys
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from client_files import Clitool
-    from orders import Shop
     from world import World
 
 CALLS = 2_000
@@ -35,46 +36,78 @@ _BARE_EVERY = 20  # calls
 _CLIENT = str(Path(__file__).parent / "running_client.py")
 
 
+@dataclass(frozen=True)
+class Answers:
+    """How one sort of calls was answered.
+
+    Attributes:
+        what: the sort of calls.
+        seconds: of each.
+        bare: the median time of the bare interpreter meanwhile, if each call is a process.
+        megabytes: what the program holds that stays, if the calls come from a client that stays, too.
+    """
+
+    what: str
+    seconds: Sequence[float]
+    bare: float | None = None
+    megabytes: float | None = None
+
+    def percentile(self, part: int) -> float:
+        """Return what so many hundredths of the times lie below."""
+        return sorted(self.seconds)[min(len(self.seconds) * part // 100, len(self.seconds) - 1)]
+
+    def row(self) -> tuple[str, ...]:
+        """Show this in a table."""
+        times = [f"{self.percentile(part) * 1000:.2f}" for part in (50, 90, 99)]
+        ratio = f"{self.percentile(50) / self.bare:.2f}" if self.bare else ""
+        return (self.what, *times, ratio, f"{self.megabytes:.0f}" if self.megabytes else "")
+
+
 def main() -> None:
     calls = int(sys.argv[1]) if len(sys.argv) > 1 else CALLS
     with made() as world:
-        print(latency_table(world, calls))
+        print(latency_report(world, calls))
 
 
-def latency_table(world: World, calls: int) -> str:
-    """Measure the calls of each engine and show them."""
+def latency_report(world: World, calls: int) -> str:
+    """Measure the calls of each engine; show them, and say where MCP Toolbox is ahead."""
+    answers = [each for engine in world.shops for each in engine_answers(world, engine, calls)]
     head = ("call", "p50 ms", "p90 ms", "p99 ms", f"p50 as a ratio to {BASE}", "MB held")
-    return table(head, [row for engine in world.shops for row in engine_rows(world, engine, calls)])
+    words = [ahead(ours, theirs) for ours, theirs in pairwise(answers) if toolbox_server.NAME in theirs.what]
+    return "\n".join([table(head, [each.row() for each in answers]), *words])
 
 
-def engine_rows(world: World, engine: str, calls: int) -> list[tuple[str, ...]]:
-    """Measure the calls of one engine, with a resident worker for it alone."""
-    shop = world.shops[engine]
+def engine_answers(world: World, engine: str, calls: int) -> list[Answers]:
+    """Measure the calls of one engine, with a resident worker for it alone; MCP Toolbox comes last, if it is there."""
     with running(world.clitool, world.folder / f"run-{engine}") as warm:
-        rows = resident_rows(world, warm, engine, calls)
-    return [*rows, *toolbox_rows(world, shop, calls)]
+        ours = resident_answers(world, warm, engine, calls)
+    try:
+        toolbox = Toolbox(world.folder)
+    except MissingError:
+        return ours
+    shop = world.shops[engine]
+    taken, megabytes = toolbox_server.calls_of(toolbox, shop, KEY, calls)
+    return [*ours, Answers(f"{one_row(shop.engine, toolbox_server.NAME)}, from {STAYING}", taken, megabytes=megabytes)]
 
 
-def resident_rows(world: World, warm: Clitool, engine: str, calls: int) -> list[tuple[str, ...]]:
+def resident_answers(world: World, warm: Clitool, engine: str, calls: int) -> list[Answers]:
     """Measure the calls that the resident worker makes."""
     name = resident(one_row(world.shops[engine].engine))
     command = world.one(warm, engine)
     made_by(warm, {name: command})
     taken, bare = each_a_process(world, command, calls)
+    from_client = staying(world, command, calls)
+    held = held_megabytes(number(warm))
     return [
-        (f"{name}, each a process", *cells(taken), f"{percentile(taken, 50) / bare:.2f}", ""),
-        (f"{name}, from {STAYING}", *cells(staying(world, command, calls)), "", f"{held_megabytes(number(warm)):.0f}"),
+        Answers(f"{name}, each a process", taken, bare),
+        Answers(f"{name}, from {STAYING}", from_client, None, held),
     ]
 
 
-def toolbox_rows(world: World, shop: Shop, calls: int) -> list[tuple[str, ...]]:
-    """Measure MCP Toolbox, if it is there."""
-    try:
-        taken, megabytes = toolbox_server.calls_of(Toolbox(world.folder), shop, KEY, calls)
-    except MissingError:
-        return []
-    name = one_row(shop.engine, toolbox_server.NAME)
-    return [(f"{name}, from {STAYING}", *cells(taken), "", f"{megabytes:.0f}")]
+def ahead(ours: Answers, theirs: Answers) -> str:
+    """Say how the other one compares."""
+    times, megabytes = theirs.percentile(50) / ours.percentile(50), (theirs.megabytes or 0) / (ours.megabytes or 1)
+    return f"- {theirs.what}: {times:.2g} of the time and {megabytes:.2g} of the memory of the resident worker."
 
 
 def each_a_process(world: World, command: Command, calls: int) -> tuple[list[float], float]:
@@ -91,16 +124,6 @@ def staying(world: World, command: Command, calls: int) -> list[float]:
     """Return the times of the same calls as a program sees them that makes one after the other."""
     words = [str(world.python), "-P", _CLIENT, str(calls), command.stdin.decode().strip(), *command.words[1:]]
     return [float(line) for line in run(Command(words, environment=command.environment)).split()]
-
-
-def percentile(taken: Sequence[float], part: int) -> float:
-    """Return what so many hundredths of the values lie below."""
-    return sorted(taken)[min(len(taken) * part // 100, len(taken) - 1)]
-
-
-def cells(taken: Sequence[float]) -> list[str]:
-    """Show the median, the ninetieth and the ninety-ninth percentile as milliseconds."""
-    return [f"{percentile(taken, part) * 1000:.2f}" for part in (50, 90, 99)]
 
 
 if __name__ == "__main__":

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from world import World
 
 MESSAGES = 20_000
+USER = "user"
 GOAL = 1.5
 SCRIPT, INBOX = "minimal script with imaplib", "`call mail_read_inbox`"
 _ITEMS = "(UID FLAGS INTERNALDATE RFC822.SIZE BODY.PEEK[HEADER.FIELDS (DATE FROM TO SUBJECT)] BODYSTRUCTURE)"
@@ -104,7 +105,7 @@ def command(world: World, servers: MailServers, user: User) -> Clitool:
         "username": user.address,
         "password": user.password,
     }
-    clients = write_clients(world.folder / "mail", {0: {"mail": settings}})
+    clients = write_clients(world.folder / "mail", {USER: {"mail": settings}})
     settle(world.python, clients)
     return Clitool(world.python, clients, world.clitool.environment)
 
@@ -119,10 +120,10 @@ def commands(world: World, cold: Clitool, warm: Clitool, words: list[str]) -> di
     inbox = "mail_read_inbox"
     return {
         SCRIPT: Command([str(world.python), "-c", _CODE, *words]),
-        INBOX: cold.call(0, inbox),
-        f"{INBOX}, unread": cold.call(0, inbox, {"unread": True}),
-        f"{INBOX}, subject": cold.call(0, inbox, {"subject": "19999"}),
-        **made_by(warm, {resident(INBOX): warm.call(0, inbox)}),
+        INBOX: cold.call(USER, inbox),
+        f"{INBOX}, unread": cold.call(USER, inbox, {"unread": True}),
+        f"{INBOX}, subject": cold.call(USER, inbox, {"subject": "19999"}),
+        **made_by(warm, {resident(INBOX): warm.call(USER, inbox)}),
     }
 
 

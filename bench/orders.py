@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import sqlite3
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from services.certificates import Authority
 from services.mariadb import MariaDB
 from services.mongod import Mongod
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from contextlib import ExitStack
 
 ROWS = 1_000_000
+TCP = "over TCP"
 COLUMNS = ("id", "customer", "total", "amount", "placed", "note")
 _START = 1_704_067_200  # the first order was placed then, each other a minute later
 
@@ -65,12 +68,14 @@ class Shop:
         settings: those of a client that may read it.
         key: the column that is its primary key.
         version: of the server or library.
+        ways: settings for other ways to get at the same, by what people call them.
     """
 
     engine: str
     settings: dict[str, Any]
     key: str
     version: str
+    ways: Mapping[str, dict[str, Any]] = field(default_factory=dict)
 
 
 def sqlite(folder: Path, _: ExitStack) -> Shop:
@@ -82,14 +87,18 @@ def sqlite(folder: Path, _: ExitStack) -> Shop:
     return Shop("SQLite", {"type": "sqlite", "connection_string": f"sqlite:///{path}"}, "id", sqlite3.sqlite_version)
 
 
-def mariadb(_: Path, servers: ExitStack) -> Shop:
+def mariadb(folder: Path, servers: ExitStack) -> Shop:
     """Start a server, which the stack ends."""
-    server = MariaDB()
+    authority = Authority(folder)
+    server = MariaDB(authority=authority)
     servers.callback(server.stop)
     server.run(_MARIADB)
     [(version,)] = server.rows("SELECT VERSION()")
-    settings = {"host": "127.0.0.1", "port": server.port, "user": "bench", "password": "bench", "database": "bench"}
-    return Shop("MariaDB", {"type": "mysql", **settings}, "id", version)
+    login = {"type": "mysql", "user": "bench", "password": "bench", "database": "bench"}
+    address = {**login, "host": "127.0.0.1", "port": server.port}
+    tls = {"ssl_mode": "VERIFY_IDENTITY", "ssl_ca": str(authority.path)}
+    ways = {TCP: {**address, "ssl_mode": "DISABLED"}, "over TLS": {**address, **tls}}
+    return Shop("MariaDB", {**login, "socket": server.socket}, "id", version, ways)
 
 
 def mongodb(_: Path, servers: ExitStack) -> Shop:
@@ -106,12 +115,12 @@ def mongodb(_: Path, servers: ExitStack) -> Shop:
 _MAKERS = {"sqlite": sqlite, "mysql": mariadb, "mongodb": mongodb}
 
 
-def shops(folder: Path, servers: ExitStack, engines: tuple[str, ...] = tuple(_MAKERS)) -> dict[str, Shop]:
-    """Make the databases that can be made here; say of each other one why not."""
-    made = {}
+def shops(folder: Path, servers: ExitStack, engines: tuple[str, ...]) -> tuple[dict[str, Shop], dict[str, str]]:
+    """Make the databases that can be made here; return them, and of each other one why not."""
+    made, missing = {}, {}
     for engine in engines:
         try:
             made[engine] = _MAKERS[engine](folder, servers)
-        except pytest.skip.Exception as missing:
-            print(f"{engine} is not measured: {missing}", file=sys.stderr)
-    return made
+        except pytest.skip.Exception as reason:
+            missing[engine] = str(reason)
+    return made, missing

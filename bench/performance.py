@@ -73,7 +73,8 @@ class Document:
         self._many_rounds = many_rounds
         self._calls = calls
         self._goals: list[Goal] = []
-        self._peers, self._missing = peers.find(world.folder)
+        self._peers, missing = peers.find(world.folder)
+        self._missing = world.missing | missing
 
     def text(self) -> str:
         """Measure everything and return the document."""
@@ -81,10 +82,10 @@ class Document:
             **self._compared(),
             "growth": self._growth(),
             "mail": self._mail(),
-            "latency": latency.latency_table(self._world, self._calls),
+            "latency": latency.latency_report(self._world, self._calls),
             "instructions": self._instructions(),
             "setting": setting_table(self._world, self._peers),
-            "missing": "\n".join(f"Not measured: {name}: {reason}" for name, reason in self._missing.items()),
+            "missing": "\n".join(f"- not measured: {name}: {reason}" for name, reason in self._missing.items()),
             "calls": f"{self._calls:,}".replace(",", " "),
         }
         reached = sum(goal.is_reached for goal in self._goals)
@@ -109,7 +110,7 @@ class Document:
         return "\n".join(ahead(one, one_row, engines, others) + ahead(many, many_rows, engines, others))
 
     def _growth(self) -> str:
-        figures = growth.measured(self._world, self._rounds)
+        figures = growth.measured(self._world, self._rounds * growth.ROUNDS // start_up.ROUNDS)
         self._goals += growth.goals(figures)
         return figures_table(figures, {f"ratio to {growth.FEW} clients (p10-p90)": growth.few})
 
@@ -124,9 +125,7 @@ class Document:
     def _instructions(self) -> str:
         if not can_count():
             return "Not measured: valgrind is not installed.\n"
-        counts = instructions.counted(self._world)
-        self._goals += instructions.goals(counts)
-        return instructions.counts_table(counts)
+        return instructions.counts_table(instructions.counted(self._world))
 
 
 if __name__ == "__main__":

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 from calls import many_rows, resident, same
 from figures import Figures, measure
 from measuring import Command
+from orders import TCP
 from report import Goal, figures_table, goals_table
 from resident import made_by, running
-from world import CLIENTS, MANY, made
+from world import ENGINES, MANY, made
 
 if TYPE_CHECKING:
     from client_files import Clitool
@@ -31,7 +32,7 @@ _SCRIPTS = Path(__file__).parent / "minimal"
 
 def main() -> None:
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
-    with made(tuple(sys.argv[2:]) or tuple(CLIENTS)) as world, running(world.clitool, world.folder / "run") as warm:
+    with made(tuple(sys.argv[2:]) or ENGINES) as world, running(world.clitool, world.folder / "run") as warm:
         figures = measure(commands(world, warm), rounds, world)
         print(goals_table(goals(world, figures)))
         print(figures_table(figures, {"ratio (p10-p90)": lambda name: same(name, MINIMAL)}))
@@ -40,8 +41,8 @@ def main() -> None:
 def commands(world: World, warm: Clitool) -> dict[str, Command]:
     """Return the minimal scripts and the calls, cold and through the resident worker."""
     scripts = {many_rows(shop.engine, MINIMAL): script(world, engine) for engine, shop in world.shops.items()}
-    cold, through = calls(world, world.clitool), calls(world, warm)
-    return {**scripts, **cold, **made_by(warm, {resident(name): command for name, command in through.items()})}
+    through = {resident(name): command for name, command in calls(world, warm).items()}
+    return {**scripts, **calls(world, world.clitool), **other_ways(world), **made_by(warm, through)}
 
 
 def calls(world: World, clitool: Clitool) -> dict[str, Command]:
@@ -50,9 +51,20 @@ def calls(world: World, clitool: Clitool) -> dict[str, Command]:
     return {many_rows(shop.engine): world.many(patient, engine) for engine, shop in world.shops.items()}
 
 
+def other_ways(world: World) -> dict[str, Command]:
+    """Return the calls that get at the same in other ways."""
+    patient = world.clitool.variant("--timeout", "60")
+    return {
+        many_rows(f"{shop.engine} {way}"): world.many(patient, engine, way)
+        for engine, shop in world.shops.items()
+        for way in shop.ways
+    }
+
+
 def script(world: World, engine: str) -> Command:
     """Run the minimal script of an engine."""
-    settings = world.shops[engine].settings
+    shop = world.shops[engine]
+    settings = shop.ways.get(TCP, shop.settings)
     if engine == "sqlite":
         words = [settings["connection_string"].removeprefix("sqlite:///")]
     elif engine == "mysql":

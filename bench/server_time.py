@@ -42,8 +42,11 @@ def _sqlite(shop: Shop) -> float:
 def _mysql(shop: Shop) -> float:
     from mysql.connector import connect
 
-    where = {key: value for key, value in shop.settings.items() if key != "type"}
-    with closing(connect(**where)) as connection, closing(connection.cursor(raw=True)) as cursor:
+    login = {key: shop.settings[key] for key in ("user", "password", "database")}
+    with (
+        closing(connect(unix_socket=shop.settings["socket"], **login)) as connection,
+        closing(connection.cursor(raw=True)) as cursor,
+    ):
 
         def ask() -> None:
             cursor.execute(_SQL)

@@ -34,8 +34,8 @@ def setting_table(world: World, found: Mapping[str, Peer]) -> str:
         **{package: version(world.python, package) for package in _PACKAGES},
         **{shop.engine: shop.version for shop in world.shops.values()},
         "Dovecot": _said("dovecot", "--version"),
-        "Node": _said("node", "--version"),
-        "valgrind": _said("valgrind", "--version"),
+        "Node": _said("node", "--version").removeprefix("v"),
+        "valgrind": _said("valgrind", "--version").removeprefix("valgrind-"),
         **{name: peer.version for name, peer in found.items()},
     }
     return table(("what", "version"), [(what, value) for what, value in rows.items() if value])
@@ -52,12 +52,12 @@ def _commit() -> str:
 
 
 def _said(program: str, *words: str) -> str:
-    """Return the first words that a program says of itself; nothing if it is not there."""
+    """Return the first word that a program says; nothing if it is not there or says none."""
     path = shutil.which(program, path=os.pathsep.join([os.environ["PATH"], "/usr/sbin", "/sbin"]))
     if path is None:
         return ""
     done = subprocess.run([path, *words], capture_output=True, check=False, text=True)
-    return " ".join(done.stdout.split()[:2]) if done.returncode == 0 else ""
+    return "".join(done.stdout.split()[:1]) if done.returncode == 0 else ""
 
 
 def _processor() -> str:

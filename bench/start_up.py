@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from calls import CALCULATOR, LIST, LIST_CLIENTS, PURE, VERIFY, calls, one_row, others, pure_calls, resident, through
+from calls import CALCULATOR, LIST, LIST_CLIENTS, VERIFY, calls, one_row, other_ways, others, resident, through
 from figures import Figures, measure
 from measuring import BASE
 from report import Goal, figures_table, goals_table
@@ -40,8 +40,13 @@ def main() -> None:
 
 def commands(world: World, warm: Clitool) -> dict[str, Command]:
     """Return whose start counts: everything cold, and calls through the resident worker."""
-    cold = {**others(world.clitool), **calls(world, world.clitool), **pure_calls(world)}
-    return {**cold, **through(warm, world)}
+    return {**cold_commands(world), **through(warm, world)}
+
+
+def cold_commands(world: World) -> dict[str, Command]:
+    """Return everything cold."""
+    cold = world.clitool
+    return {**others(cold), **calls(world, cold), **other_ways(world, cold)}
 
 
 def goals(world: World, figures: Figures) -> list[Goal]:
@@ -65,8 +70,7 @@ def resident_goal(figures: Figures, name: str, server: float) -> Goal:
 
 def memory_goals(world: World, figures: Figures) -> list[Goal]:
     """Count the memory of each cold call."""
-    cold = [VERIFY, LIST, LIST_CLIENTS, CALCULATOR, *(one_row(shop.engine) for shop in world.shops.values()), PURE]
-    return [Goal(name, "MB", MEGABYTES_GOAL, figures.memory[name]) for name in cold if name in figures.memory]
+    return [Goal(name, "MB", MEGABYTES_GOAL, figures.memory[name]) for name in cold_commands(world)]
 
 
 if __name__ == "__main__":

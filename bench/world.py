@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -10,18 +11,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from client_files import Clitool, settle, write_clients
-from installation import install_project, without_c_extension
+from installation import install_project
 from orders import shops
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from measuring import Command
     from orders import Shop
 
 MANY = 100_000
 KEY = 500_000  # of the one row that is asked for
-CLIENTS = {"sqlite": 0, "mysql": 1, "mongodb": 2}  # the client of each engine
+ENGINES = ("sqlite", "mysql", "mongodb")
 _LIMITS = {"max_rows": MANY, "max_bytes": 67_108_864, "timeout": 60, "allowed_tables": ["orders"]}
 
 
@@ -33,32 +34,34 @@ class World:
         folder: for whatever it writes.
         python: of the environment in which the project is installed.
         shops: the databases that could be made, by the type that settings give them.
-        clitool: the command with a clients file; its clients are in `CLIENTS`.
+        missing: why the others could not.
+        clitool: the command with a clients file; its clients are called as `client_of` says, and by numbers.
     """
 
     folder: Path
     python: Path
     shops: dict[str, Shop]
+    missing: dict[str, str]
     clitool: Clitool
 
-    def one(self, clitool: Clitool, engine: str) -> Command:
+    def one(self, clitool: Clitool, engine: str, way: str = "") -> Command:
         """Ask for one row by its key."""
         params = {"table": "orders", "where": {self.shops[engine].key: KEY}}
-        return clitool.call(CLIENTS[engine], "database_query", params, rows=1)
+        return clitool.call(client_of(engine, way), "database_query", params, rows=1)
 
-    def many(self, clitool: Clitool, engine: str) -> Command:
+    def many(self, clitool: Clitool, engine: str, way: str = "") -> Command:
         """Ask for the first rows."""
         params = {"table": "orders", "limit": MANY}
-        return clitool.call(CLIENTS[engine], "database_query", params, rows=MANY)
+        return clitool.call(client_of(engine, way), "database_query", params, rows=MANY)
 
-    def pure(self) -> Clitool:
-        """Return the command in an environment in which the connector for MySQL has nothing in C."""
-        python = without_c_extension(install_project(self.folder / "pure", "[mysql]"))
-        return Clitool(python, self.clitool.clients, self.clitool.environment)
+
+def client_of(engine: str, way: str = "") -> str:
+    """Return the client that gets at the orders in an engine, in some way."""
+    return "-".join([engine, *way.split()])
 
 
 @contextmanager
-def made(engines: tuple[str, ...] = tuple(CLIENTS), python: Path | None = None) -> Iterator[World]:
+def made(engines: tuple[str, ...] = ENGINES, python: Path | None = None) -> Iterator[World]:
     """Install the project and start the servers; remove everything at the end.
 
     Args:
@@ -69,11 +72,11 @@ def made(engines: tuple[str, ...] = tuple(CLIENTS), python: Path | None = None) 
     with tempfile.TemporaryDirectory() as name, ExitStack() as servers:
         folder = Path(name)
         python = python or install_project(folder / "env")
-        found = shops(folder, servers, engines)
-        settings = {CLIENTS[engine]: database_settings(shop) for engine, shop in found.items()}
-        clients = write_clients(folder / "clients", settings)
+        found, missing = shops(folder, servers, engines)
+        print(*(f"not measured: {engine}: {reason}" for engine, reason in missing.items()), sep="\n", file=sys.stderr)
+        clients = write_clients(folder / "clients", database_clients(found))
         settle(python, clients)
-        yield World(folder, python, found, Clitool(python, clients, cold_environment(folder)))
+        yield World(folder, python, found, missing, Clitool(python, clients, cold_environment(folder)))
 
 
 def cold_environment(folder: Path) -> dict[str, str]:
@@ -83,6 +86,10 @@ def cold_environment(folder: Path) -> dict[str, str]:
     return {"XDG_RUNTIME_DIR": str(nobody)}
 
 
-def database_settings(shop: Shop) -> dict[str, Any]:
-    """Return the settings of a client that may read the orders, as many as it likes."""
-    return {"database": {**shop.settings, **_LIMITS}}
+def database_clients(found: Mapping[str, Shop]) -> dict[str, dict[str, Any]]:
+    """Return the settings of clients that may read the orders, as many as they like."""
+    return {
+        client_of(engine, way): {"database": {**settings, **_LIMITS}}
+        for engine, shop in found.items()
+        for way, settings in {"": shop.settings, **shop.ways}.items()
+    }

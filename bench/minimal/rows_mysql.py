@@ -6,7 +6,13 @@ import sys
 import mysql.connector
 
 database = mysql.connector.connect(
-    host="127.0.0.1", port=int(sys.argv[1]), user=sys.argv[2], password="bench", database=sys.argv[2], use_pure=True
+    host="127.0.0.1",
+    port=int(sys.argv[1]),
+    user=sys.argv[2],
+    password="bench",
+    database=sys.argv[2],
+    use_pure=True,
+    ssl_disabled=True,
 )
 rows = database.cursor(raw=True)
 rows.execute(f"SELECT id, customer, total, amount, placed, note FROM orders ORDER BY id LIMIT {int(sys.argv[3])}")

@@ -7,7 +7,7 @@ import platform
 from typing import TYPE_CHECKING
 
 from measuring import Command
-from orders import COLUMNS, ROWS
+from orders import COLUMNS, ROWS, TCP
 
 from peers.installed import MissingError, finish, from_npm, program
 
@@ -74,7 +74,8 @@ def configuration(shop: Shop) -> list[dict[str, object]]:
     if engine == "sqlite":
         source = _source(engine, database=shop.settings["connection_string"].removeprefix("sqlite:///"))
     else:
-        where = {key: str(shop.settings[key]) for key in ("host", "port", "user", "password", "database")}
+        settings = shop.ways[TCP]  # it knows no sockets
+        where = {key: str(settings[key]) for key in ("host", "port", "user", "password", "database")}
         source = _source(engine, **where)
     one, many = f"SELECT {columns} FROM orders WHERE id = ?", f"SELECT {columns} FROM orders ORDER BY id LIMIT ?"
     return [
