@@ -45,7 +45,7 @@ GOALS = (
 def main() -> None:
     one_rounds, many_rounds = map(int, sys.argv[1:]) if len(sys.argv) > 1 else (start_up.ROUNDS, rows.ROUNDS)
     with made() as world, running(world.clitool, world.folder / "run") as warm:
-        found, missing = peers.find(world.folder)
+        found, missing = peers.find(world)
         one = measure(start_up.commands(world, warm) | one_row_by(found, world), one_rounds, world)
         many = measure(rows.commands(world, warm) | many_rows_by(found, world), many_rounds, world)
     print(goals_table([*goals(one), *goals(many)]))

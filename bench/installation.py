@@ -23,9 +23,9 @@ def install_project(folder: Path, extras: str = "[all]") -> Path:
 
 
 def version(python: Path, package: str) -> str:
-    """Return the version of an installed package."""
+    """Return the version of an installed package; nothing if it is not installed."""
     code = f"from importlib.metadata import version; print(version({package!r}))"
-    return subprocess.run([python, "-c", code], capture_output=True, check=True, text=True).stdout.strip()
+    return subprocess.run([python, "-c", code], capture_output=True, check=False, text=True).stdout.strip()
 
 
 def pip(python: Path, *words: str) -> str:

@@ -7,6 +7,7 @@ That takes about a quarter of an hour on a machine that does nothing else. The w
 
 from __future__ import annotations
 
+import re
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -73,7 +74,7 @@ class Document:
         self._many_rounds = many_rounds
         self._calls = calls
         self._goals: list[Goal] = []
-        self._peers, missing = peers.find(world.folder)
+        self._peers, missing = peers.find(world)
         self._missing = world.missing | missing
 
     def text(self) -> str:
@@ -90,7 +91,8 @@ class Document:
         }
         reached = sum(goal.is_reached for goal in self._goals)
         goals = {"reached": reached, "all": len(self._goals), "goals": goals_table(self._goals)}
-        return TEMPLATE.read_text(encoding="utf-8").format(**parts, **goals).rstrip() + "\n"
+        text = TEMPLATE.read_text(encoding="utf-8").format(**parts, **goals)
+        return re.sub(r"\n{3,}", "\n\n", text).rstrip() + "\n"  # what is empty leaves no gap
 
     def _compared(self) -> dict[str, str]:
         world, others = self._world, self._peers

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from measuring import check
+
 from peers.clients import MariadbClient, Sqlite3
 from peers.installed import MissingError
 from peers.mongosh import Mongosh
@@ -12,10 +14,10 @@ from peers.toolbox import Toolbox
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from measuring import Command
     from orders import Shop
+    from world import World
 
 
 class Peer(Protocol):
@@ -42,11 +44,11 @@ class Peer(Protocol):
         """Give the first rows by their key."""
 
 
-def find(folder: Path) -> tuple[dict[str, Peer], dict[str, str]]:
-    """Install what can be had; return the peers, and of each other one why it is not there."""
+def find(world: World) -> tuple[dict[str, Peer], dict[str, str]]:
+    """Install what can be had; return the peers that work, and of each other one why it does not."""
     makers: dict[str, Callable[[], Peer]] = {
-        "MCP Toolbox": lambda: Toolbox(folder),
-        "MCP Toolbox by npm's wrapper": lambda: Toolbox(folder, wrapped=True),
+        "MCP Toolbox": lambda: Toolbox(world.folder),
+        "MCP Toolbox by npm's wrapper": lambda: Toolbox(world.folder, wrapped=True),
         "sqlite3": Sqlite3,
         "mariadb": MariadbClient,
         "sqlite-utils": SqliteUtils,
@@ -56,7 +58,14 @@ def find(folder: Path) -> tuple[dict[str, Peer], dict[str, str]]:
     missing: dict[str, str] = {}
     for name, make in makers.items():
         try:
-            found[name] = make()
-        except MissingError as reason:
-            missing[name] = str(reason)
+            found[name] = _working(make(), world)
+        except (MissingError, RuntimeError) as reason:
+            missing[name] = " ".join(str(reason).split())
     return found, missing
+
+
+def _working(peer: Peer, world: World) -> Peer:
+    for engine, shop in world.shops.items():
+        if engine in peer.engines:
+            check(peer.one(shop, 1))
+    return peer

@@ -30,7 +30,7 @@ class SqliteUtils:
             if not python.exists() or version(python, "sqlite-utils") != VERSION:
                 install(FOLDER / "sqlite-utils", f"sqlite-utils=={VERSION}")
         except (OSError, RuntimeError) as error:
-            raise MissingError(str(error)) from error
+            raise MissingError(str(error).splitlines()[-1]) from error
         self._program = str(python.parent / "sqlite-utils")
         self.version = VERSION
 
