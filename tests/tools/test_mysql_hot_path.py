@@ -27,7 +27,7 @@ QUERY = {
 FILTER = {"database.kinds", "database.where", *(f"database.mysql.{name}" for name in ("condition", "gap"))}
 KEY = {f"database.mysql.{name}" for name in ("forms", "numeric")} | {"math"}
 EXTENSION = {"database.mysql.errand", "database.mysql.extension"}
-PURE = {"database.mysql.connector", "database.mysql.stream"}
+PURE = {f"database.mysql.{name}" for name in ("connector", "packets", "stream")}
 # What the C extension itself brings along: dates, without the part of them that is written in Python.
 OF_THE_EXTENSION = {"_datetime", "_mysql_connector", "itertools"}
 
