@@ -20,21 +20,21 @@ if TYPE_CHECKING:
     from types import CodeType, ModuleType
     from typing import Any
 
-_PACKAGE = __name__.partition(".")[0]
-_ROOT = os.path.dirname(os.path.dirname(__file__))
+_OWN = ("clitool.", "clitool_tools.")
 _SUFFIX = f".{sys.implementation.cache_tag}.pyc"
 _HEADER = 16  # bytes: magic number, flags, time and size of the source
 _LOW = 0xFFFFFFFF
 
 
 class OwnModules:
-    """A finder and a loader for `sys.meta_path`: of what begins with the name of this package."""
+    """A finder and a loader for `sys.meta_path`: of what lies in the program's packages."""
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, _target: object = None) -> ModuleSpec | None:
         """Return how to load the module called `name`, or None if Python has to look for it."""
-        if not name.startswith(_PACKAGE) or (path is not None and len(path) != 1):
+        # Where the package itself lies, Python has found already.
+        if not name.startswith(_OWN) or path is None or len(path) != 1:
             return None
-        folder, last = _ROOT if path is None else path[0], name.rpartition(".")[2]
+        folder, last = path[0], name.rpartition(".")[2]
         return self._spec(name, folder, last) or self._spec(name, os.path.join(folder, last), "__init__")
 
     def create_module(self, _spec: ModuleSpec) -> None:

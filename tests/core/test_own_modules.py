@@ -25,8 +25,8 @@ SOURCE = '"""A module."""\nvalue = 1\n\n\ndef where():\n    return __file__\n'
 
 @pytest.fixture
 def compiled(tmp_path: Path) -> Compiled:
-    """Return a function that writes a module below the package `clitool_sample` and has Python compile it."""
-    package = tmp_path / "clitool_sample"
+    """Return a function that writes a module below the package `clitool_tools` and has Python compile it."""
+    package = tmp_path / "clitool_tools"
     package.mkdir()
     (package / "__init__.py").write_text("")
 
@@ -47,7 +47,7 @@ def spec_of(name: str, folder: Path) -> Any:
 
 @pytest.mark.parametrize(
     ("name", "file"),
-    [("clitool_sample.one", "one.py"), ("clitool_sample.two", "two/__init__.py")],
+    [("clitool_tools.one", "one.py"), ("clitool_tools.two", "two/__init__.py")],
     ids=["a module", "a package"],
 )
 def test_it_finds_what_python_finds(compiled: Compiled, name: str, file: str) -> None:
@@ -86,11 +86,11 @@ def test_what_was_compiled_from_anything_else_is_left_to_python(
 ) -> None:
     """What runs is always what the source says."""
     path = compiled()
-    assert spec_of("clitool_sample.one", path.parent) is not None
+    assert spec_of("clitool_tools.one", path.parent) is not None
 
     change(path)
 
-    assert spec_of("clitool_sample.one", path.parent) is None
+    assert spec_of("clitool_tools.one", path.parent) is None
 
 
 @pytest.mark.parametrize("name", ["json", "os.path", "sqlite3", "yaml", "evil.clitool"])
@@ -102,7 +102,7 @@ def test_nobody_elses_modules_are_looked_for(name: str, tmp_path: Path) -> None:
 def test_a_package_that_lies_in_several_places_is_left_to_python(compiled: Compiled, tmp_path: Path) -> None:
     folder = compiled().parent
 
-    assert OwnModules().find_spec("clitool_sample.one", [str(folder), str(tmp_path)]) is None
+    assert OwnModules().find_spec("clitool_tools.one", [str(folder), str(tmp_path)]) is None
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_where_python_compiles_in_another_way_everything_is_left_to_it(
 def test_a_module_that_came_the_short_way_is_like_any_other(compiled: Compiled, tmp_path: Path) -> None:
     path = compiled()
     program = (
-        "import sys\nfrom clitool import own_modules\nown_modules.install()\nimport clitool_sample.one as one\n"
+        "import sys\nfrom clitool import own_modules\nown_modules.install()\nimport clitool_tools.one as one\n"
         "assert type(one.__loader__).__name__ == 'OwnModules', one.__loader__\n"
         "import importlib, inspect\n"
         "print(one.where(), one.__name__, one.__package__, inspect.getsource(one.where).count('return'))\n"
@@ -142,4 +142,4 @@ def test_a_module_that_came_the_short_way_is_like_any_other(compiled: Compiled, 
         [sys.executable, "-c", program], capture_output=True, check=False, env=environment(PYTHONPATH=str(tmp_path))
     )
 
-    assert done.stdout.decode().split() == [str(path), "clitool_sample.one", "clitool_sample", "1"], done.stderr
+    assert done.stdout.decode().split() == [str(path), "clitool_tools.one", "clitool_tools", "1"], done.stderr

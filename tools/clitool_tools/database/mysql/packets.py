@@ -64,4 +64,4 @@ def values(row: bytes) -> Row | None:
             at += size
         found.append(row[at : at + length])
         at += length
-    return tuple(found)
+    return tuple(found) if at == end else None  # else a value goes on behind the end
