@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from json import loads
 from time import monotonic, sleep
@@ -24,10 +25,15 @@ if TYPE_CHECKING:
 
 _START_SECONDS = 20.0  # plugins that it imports may take their time
 _ANSWER_SECONDS = 5.0
+_STRANGE = (
+    "the resident worker takes nothing from this process: it was started with other groups, or in another container; "
+    "run this where it was started"
+)
 
 
 def start(environment: Environment) -> Output:
     """Start it; returns when calls can be made."""
+    _hear_signals()
     os.umask(0o077)
     path = place.prepare(environment)
     running = _ask(path)
@@ -51,14 +57,14 @@ def run(environment: Environment) -> NoReturn:
 
 def stop(environment: Environment) -> Output:
     """End it; returns when the calls that were under way have ended and nothing of it is left."""
+    _hear_signals()
     path = resident_socket(environment)
     connection = _connect(path)
     if connection is None:
         return Output(f"No resident worker runs; there would be a socket at {path}.\n", REFUSED)
-    with connection:
-        connection.settimeout(STOP_SECONDS + _ANSWER_SECONDS)
-        connection.sendall(header(STOP))
-        connection.recv(1)
+    _converse(connection, STOP, STOP_SECONDS + _ANSWER_SECONDS)
+    if os.path.lexists(path):  # the first thing that it would have removed
+        raise ExecutionError(_STRANGE, "io")
     return Output("The resident worker has ended.\n")
 
 
@@ -116,13 +122,24 @@ def _ask(path: str) -> dict[str, Any] | None:
     connection = _connect(path)
     if connection is None:
         return None
-    with connection:
-        connection.settimeout(_ANSWER_SECONDS)
-        try:
-            connection.sendall(header(STATUS))
-            data = connection.makefile("rb").read()
-        except OSError as error:
-            raise ExecutionError(
-                f"the resident worker does not answer: {error.strerror or 'it is stuck'}", "io"
-            ) from None
+    data = _converse(connection, STATUS, _ANSWER_SECONDS)
     return loads(data) if data else None
+
+
+def _converse(connection: Any, kind: bytes, seconds: float) -> bytes:  # noqa: ANN401 - a socket
+    """Ask for something and return all that is answered."""
+    with connection:
+        connection.settimeout(seconds)
+        try:
+            connection.sendall(header(kind))
+            answer: bytes = connection.makefile("rb").read()
+        except TimeoutError:
+            raise ExecutionError("the resident worker does not answer; it is stuck", "io") from None
+        except OSError:
+            raise ExecutionError(_STRANGE, "io") from None
+    return answer
+
+
+def _hear_signals() -> None:
+    """Let Ctrl-C and SIGTERM end this process: it waits for another one, and nothing is lost."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
