@@ -317,6 +317,7 @@ def test_a_broken_plugin_changes_neither_verify_nor_the_calls_of_others(tmp_path
 def test_the_core_runs_without_any_tool(tmp_path: Path) -> None:
     code = (
         "import sys; sys.modules['clitool_tools'] = None; sys.argv = ['clitool', 'list'];"
+        "from clitool import declarations; declarations.FOLDER = '/nowhere';"  # built without tools
         "from clitool.__main__ import main; main()"
     )
 
