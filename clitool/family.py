@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         keep the connection in between; without them, or where a process makes one call, it is closed at the end of its
         call.
 
-        `park() -> bool`, at the end of a call, also of one that failed: roll back, release locks, forget whatever the
+        `park() -> bool`, once a call is answered, also one that failed: roll back, release locks, forget whatever the
         call left, so that no later call finds it; False if that is not sure, and then the connection is closed.
 
         `resume(deadline) -> bool`, at the beginning of a later call: it is alive, and under this deadline from now on;

@@ -41,10 +41,14 @@ class _Kept:
 
 
 class KeptConnections:
-    """What is kept between calls; a door's process has one of it, and gives it to each call."""
+    """What is kept between calls; a door's process has one of it, and gives it to each call.
+
+    What a call lets go is parked by `settle`, after its answer: nobody waits for that.
+    """
 
     def __init__(self) -> None:
         self._kept: dict[Key, _Kept] = {}
+        self._let_go: list[tuple[Key, _Kept]] = []
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -56,10 +60,24 @@ class KeptConnections:
 
     def take(self, key: Key) -> _Kept | None:
         """Take out the connection that is kept under `key`, if it may still be used."""
+        self.settle()
         self.close_idle()
         return self._kept.pop(key, None)
 
     def put(self, key: Key, kept: _Kept) -> None:
+        """Take in a connection that a call has let go, to be parked."""
+        self._let_go.append((key, kept))
+
+    def settle(self) -> None:
+        """Park what calls have let go, or close what cannot be parked."""
+        while self._let_go:
+            key, kept = self._let_go.pop()
+            if _try(kept.connection, "park"):
+                self._keep(key, kept)
+            else:
+                _close(kept)
+
+    def _keep(self, key: Key, kept: _Kept) -> None:
         """Keep a parked connection; the one that has waited longest makes room."""
         self._close(key)
         while len(self._kept) >= MAX_CONNECTIONS:
@@ -75,13 +93,14 @@ class KeptConnections:
 
     def close(self) -> None:
         """Close all of them."""
+        while self._let_go:
+            _close(self._let_go.pop()[1])
         for key in list(self._kept):
             self._close(key)
 
     def _close(self, key: Key) -> None:
         if key in self._kept:
-            with suppress(Exception):  # a driver may raise anything; whatever it was, the connection is given up
-                self._kept.pop(key).connection.close()
+            _close(self._kept.pop(key))
 
 
 class _Call:
@@ -104,9 +123,9 @@ class _Call:
         return kept.connection
 
     def let_go(self, connection: Connection) -> None:
-        """Keep the connection for a later call, or close it."""
+        """Have the connection kept for a later call, or close it if it is of a kind that cannot be."""
         key, opened = self._opened.pop(id(connection))
-        if hasattr(connection, "resume") and _try(connection, "park"):
+        if hasattr(connection, "park") and hasattr(connection, "resume"):
             self._kept.put(key, _Kept(connection, opened))
         else:
             connection.close()
@@ -115,14 +134,18 @@ class _Call:
         kept = self._kept.take(key)
         if kept is None or _try(kept.connection, "resume", deadline):
             return kept
-        with suppress(Exception):  # as in `_close`
-            kept.connection.close()
+        _close(kept)
         return None
 
     def _open(self, settings: Any, name: str, deadline: Deadline) -> Connection:  # noqa: ANN401 - as above
         connect: Any = self._family.connect
         opened: Connection = connect(settings, name, deadline)
         return opened
+
+
+def _close(kept: _Kept) -> None:
+    with suppress(Exception):  # a driver may raise anything; whatever it was, the connection is given up
+        kept.connection.close()
 
 
 def _try(connection: Connection, step: str, *arguments: object) -> bool:

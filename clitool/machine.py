@@ -11,6 +11,7 @@ from clitool.errors import ClitoolError, ExecutionError, one_line, report
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from socket import socket
 
     from clitool.arguments import Request, UsageError
     from clitool.channel import Channel
@@ -62,24 +63,35 @@ def resident_socket(environment: Mapping[str, str]) -> str:
 
 
 def _ending(request: Request, environment: Mapping[str, str], end: float) -> Ending:
+    # Connected first: what must be done on the other side goes on while this process imports what comes next.
+    resident = _resident(request, environment)
     from clitool.supervisor import Ending, Signals, Watch, supervise
 
     def work(channel: Channel) -> None:
         respond(_work(request.command), request, environment, channel)
 
-    path = resident_socket(environment) if request.command == "call" else ""
-    if not (path and os.path.lexists(path)):
+    if resident is None:
         return supervise(work, end - monotonic(), note)
     from clitool.stub import hand_over
 
     signals = Signals()
     try:
-        handed = hand_over(request, environment, path, Watch(signals, end), note)
+        handed = hand_over(resident, request, environment, Watch(signals, end), note)
         return handed or supervise(work, end - monotonic(), note, signals)
     except ExecutionError as error:
         return Ending(error)
     finally:
         signals.release()
+
+
+def _resident(request: Request, environment: Mapping[str, str]) -> socket | None:
+    """Return a connection to this user's resident worker, if it is for such a request and there is one."""
+    path = resident_socket(environment) if request.command == "call" else ""
+    if not (path and os.path.lexists(path)):
+        return None
+    from clitool.stub import find
+
+    return find(path)
 
 
 def respond(work: Work, request: Request, environment: Mapping[str, str], channel: Channel) -> None:

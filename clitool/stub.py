@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import os
 import sys
-from select import POLLOUT, poll
 from stat import S_ISDIR
 from time import monotonic
 
 from clitool.errors import AuthFailed
 from clitool.lean import sha256, socket
-from clitool.supervisor import Listener
-from clitool.tokens import TokenLine, read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +20,7 @@ if TYPE_CHECKING:
 
     from clitool.arguments import Request
     from clitool.supervisor import Ending, Watch
+    from clitool.tokens import TokenLine
 
 MAGIC = b"clitool\1"  # its last byte is the number of the protocol
 CALL, STATUS, STOP = b"C", b"S", b"E"
@@ -36,33 +34,43 @@ _LOADING = ("LD_LIBRARY_PATH", "LD_PRELOAD", "OPENSSL_CONF")  # act only when a 
 _FLAGS = ("optimize", "dev_mode", "int_max_str_digits")  # the same code acts otherwise under them
 
 
+def find(path: str) -> socket.socket | None:
+    """Return a connection to the resident worker whose socket lies at `path`, or None if it is none to trust."""
+    if not is_private_folder(os.path.dirname(path)):
+        return None
+    try:
+        return connect(path)
+    except OSError:
+        return None
+
+
 def hand_over(
-    request: Request, environment: Mapping[str, str], path: str, watch: Watch, note: Callable[[bytes], object]
+    connection: socket.socket,
+    request: Request,
+    environment: Mapping[str, str],
+    watch: Watch,
+    note: Callable[[bytes], object],
 ) -> Ending | None:
     """Return how the resident worker ended a call, or None if this process has to make it.
 
     In that case `request.token_line` holds what was read of the token.
 
     Args:
+        connection: from `find`; closed in the end.
         request: the call.
         environment: the caller's.
-        path: where the socket lies.
         watch: says when the call is over before its time.
         note: gets each line meant for standard error.
 
     Raises:
         ExecutionError: the call was interrupted or took too long before it was handed over.
     """
-    if not is_private_folder(os.path.dirname(path)):
-        return None
-    line = request.token_line = _token_line(request, watch)
-    if isinstance(line, AuthFailed) or not (line.token or request.empty_token_client):
-        return None
     try:
-        connection = connect(path)
-    except OSError:
-        return None
-    try:
+        line = request.token_line = _token_line(request, watch)
+        if isinstance(line, AuthFailed) or not (line.token or request.empty_token_client):
+            return None
+        if "" in environment:  # a variable without a name, which nobody can set anew
+            return None
         if not _is_taken(connection, request, environment, line, watch):
             return None
         return _wait(connection, watch, note)
@@ -80,12 +88,12 @@ def is_private_folder(path: str) -> bool:
 
 
 def connect(path: str) -> socket.socket:
-    """Return a connection to the resident worker of this user; raises OSError if there is none."""
+    """Return a connection to the resident worker of this user, and of his world; raises OSError if there is none."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         connection.setblocking(False)
         connection.connect(path)
-        if peer(connection) != os.geteuid():
+        if peer(connection) != os.geteuid() or not _is_of_this_world(connection):
             raise PermissionError(path)
     except OSError:
         connection.close()
@@ -100,6 +108,20 @@ def peer(connection: socket.socket) -> int:
     else:  # macOS
         credentials = connection.getsockopt(0, 1, 76)  # SOL_LOCAL, LOCAL_PEERCRED: version, uid, groups
     return int.from_bytes(credentials[4:8], sys.byteorder)
+
+
+def places(process: str) -> list[tuple[int, int]]:
+    """Return what tells the root folder, mounts and network of a process from others; raises OSError."""
+    found = [os.stat(f"/proc/{process}/{place}") for place in ("root", "ns/mnt", "ns/net")]
+    return [(place.st_dev, place.st_ino) for place in found]
+
+
+def _is_of_this_world(connection: socket.socket) -> bool:
+    # The same user in a container or a sandbox can put a socket where this one looks for it, and shall get no token.
+    if not sys.platform.startswith("linux"):
+        return True
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+    return places(str(int.from_bytes(credentials[:4], sys.byteorder))) == places("self")
 
 
 def header(kind: bytes, mark: bytes = bytes(32), key: bytes = bytes(32), end: float = 0.0) -> bytes:
@@ -135,6 +157,8 @@ def _identity(path: str) -> tuple[object, ...]:
 
 
 def _token_line(request: Request, watch: Watch) -> TokenLine | AuthFailed:
+    from clitool.tokens import read
+
     try:
         return read(request, watch.wait)
     except AuthFailed as error:
@@ -188,11 +212,15 @@ def _send(connection: socket.socket, payload: bytes, watch: Watch) -> None:
         os.close(folder)
     rest = memoryview(payload)[sent:]
     while rest:
+        from select import POLLOUT
+
         watch.wait(connection.fileno(), events=POLLOUT)
         rest = rest[connection.send(rest) :]
 
 
 def _wait(connection: socket.socket, watch: Watch, note: Callable[[bytes], object]) -> Ending:
+    from clitool.supervisor import Listener
+
     ending = Listener(connection.fileno(), watch.signals, note).wait(watch.end)
     if ending.error is not None:
         # The call is over for the caller: whatever does it shall be gone when he hears of it.
@@ -200,6 +228,8 @@ def _wait(connection: socket.socket, watch: Watch, note: Callable[[bytes], objec
             connection.shutdown(socket.SHUT_WR)
         except OSError:
             return ending
+        from select import poll
+
         waiting = poll()
         waiting.register(connection, 0)  # nothing but the end of the other side
         waiting.poll(_END_SECONDS * 1000)

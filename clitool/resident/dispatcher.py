@@ -110,6 +110,8 @@ class Dispatcher:
         return self._looked + pause - monotonic()
 
     def _heed(self, numbers: bytes) -> None:
+        if signal.SIGCHLD in numbers:
+            self._calls.replace_the_dead()
         if any(number in numbers for number in _ENDING):
             self.stop()
 
@@ -129,7 +131,6 @@ class Dispatcher:
     def _welcome(self, visitor: Visitor) -> None:
         self._visitors.append(visitor)
         self._loop.watch(visitor.connection.fileno(), lambda: self._listen_to(visitor))
-        self._listen_to(visitor)  # what it wants is there already, as a rule
 
     def _listen_to(self, visitor: Visitor) -> None:
         try:

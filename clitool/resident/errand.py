@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from clitool.arguments import Request
 
 _SECONDS = 5.0  # for a stub to send what it has ready
+_CHUNK = 1 << 16
 _PARTS = 5
 _LENGTH = 4  # bytes of a length
 
@@ -66,22 +67,20 @@ def receive(connection: socket.socket) -> Errand | None:
 
 def _receive(connection: socket.socket, descriptors: list[int], end: float) -> bytes:
     """Return what follows the length that comes first, and collect the descriptors that come along."""
-    length = int.from_bytes(_take(connection, _LENGTH, descriptors, end), "big")
-    if length > MAX_PAYLOAD:
-        raise ValueError("the call is too long")
-    return _take(connection, length, descriptors, end)
-
-
-def _take(connection: socket.socket, length: int, descriptors: list[int], end: float) -> bytes:
     data = bytearray()
-    while len(data) < length:
+    length = MAX_PAYLOAD
+    while len(data) < _LENGTH + length:
         connection.settimeout(max(0.001, end - monotonic()))
-        chunk, came = receive_descriptors(connection, length - len(data), 2 - len(descriptors))
+        chunk, came = receive_descriptors(connection, _CHUNK, 2 - len(descriptors))
         descriptors += came
         if not chunk:
             raise ValueError("the call ends in the middle")
         data += chunk
-    return bytes(data)
+        if len(data) >= _LENGTH:
+            length = int.from_bytes(data[:_LENGTH], "big")
+        if length > MAX_PAYLOAD:
+            raise ValueError("the call is too long")
+    return bytes(data[_LENGTH:])
 
 
 def _parts(body: bytes) -> list[bytes]:

@@ -6,15 +6,10 @@ import os
 import socket
 import sys
 
-from clitool.stub import peer
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    Identity = tuple[int, int]
+from clitool.stub import peer, places
 
 _SO_PEERGROUPS = 59  # Linux; the socket module does not name it
 _MAX_GROUPS = 256  # more than the socket module asks for; then the call is made elsewhere
-_PLACES = ("root", "ns/mnt", "ns/net")
 
 
 class World:
@@ -29,7 +24,7 @@ class World:
         self._group = os.getegid()
         self._groups = sorted(os.getgroups())
         self._is_linux = sys.platform.startswith("linux")
-        self._places = _places("self") if self._is_linux else []
+        self._places = places("self") if self._is_linux else []
 
     def is_that_of(self, connection: socket.socket) -> bool:
         """Say whether the peer has the same; what cannot be known is not so."""
@@ -40,7 +35,7 @@ class World:
             return (
                 (user, group) == (self._user, self._group)
                 and sorted(_numbers(connection, _SO_PEERGROUPS, _MAX_GROUPS)) == self._groups
-                and _places(str(pid)) == self._places
+                and places(str(pid)) == self._places
             )
         except (OSError, ValueError):
             return False
@@ -49,8 +44,3 @@ class World:
 def _numbers(connection: socket.socket, option: int, count: int) -> list[int]:
     data = connection.getsockopt(socket.SOL_SOCKET, option, 4 * count)
     return [int.from_bytes(data[at : at + 4], sys.byteorder) for at in range(0, len(data), 4)]
-
-
-def _places(process: str) -> list[Identity]:
-    found = [os.stat(f"/proc/{process}/{place}") for place in _PLACES]
-    return [(place.st_dev, place.st_ino) for place in found]

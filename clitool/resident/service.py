@@ -19,6 +19,7 @@ from clitool.resident.errand import receive
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
 
     from clitool.arguments import Request
     from clitool.resident.errand import Errand
@@ -70,8 +71,14 @@ class CallService:
             connection.setblocking(True)
             end = min(float(job), monotonic() + MAX_TIMEOUT)
             line = _Line(connection.fileno(), end, answering)
-            _take_place(errand)
-            respond(self._work, errand.request, errand.environment, line)
+
+            def work(*call: Any) -> tuple[Sequence[bytes], int]:  # noqa: ANN401 - what `_work` takes
+                _take_place(errand)
+                return self._work(*call)
+
+            respond(work, errand.request, errand.environment, line)
+        if line.reusable:
+            self._kept.settle()
         _leave_place()
         return line.reusable and self._traces.fault(len(self._kept)) is None
 

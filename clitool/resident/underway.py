@@ -101,8 +101,6 @@ class CallsUnderWay:
         Args:
             stock: whether a process is to be kept ready for a client that has none.
         """
-        for slot in self._pool.dead():
-            self._lose(slot)
         for call in [call for call in self._calls.values() if call.until <= monotonic()]:
             self._lose(call.slot)
         pause = self._pool.tidy()
@@ -111,6 +109,11 @@ class CallsUnderWay:
             self._stock()
         moments = [call.until - monotonic() for call in self._calls.values()]
         return min([*moments, IDLE_SECONDS if pause is None else pause])
+
+    def replace_the_dead(self) -> None:
+        """Take note of processes that have ended by themselves; to be done whenever the system says that one has."""
+        for slot in self._pool.dead():
+            self._lose(slot)
 
     def close(self, *, now: bool = False) -> None:
         """Dismiss the processes without a call; if `now`, end the others, too."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 from time import monotonic
 
 from clitool.stub import HEADER, MAGIC
+from clitool.tokens import READ_SECONDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import socket
 
-_SECONDS = 1.0  # for the header, which is sent at once
+_SECONDS = READ_SECONDS + 1.0  # for the header, which is sent as soon as the stub has read its token
 
 
 class Visitor:

@@ -75,6 +75,7 @@ def use(
     assert connect
     connection = connect(settings.value, name, Deadline(5))
     let_go(connection)
+    kept.settle()
     return connection
 
 
@@ -154,6 +155,26 @@ def test_as_many_are_kept_as_one_process_may_have(kept: KeptConnections) -> None
 
     assert len(kept) == kept_connections.MAX_CONNECTIONS
     assert [connection.closed for connection in opened[:3]] == [1, 1, 0]
+
+
+def test_a_call_that_comes_before_that_has_what_the_last_one_let_go(kept: KeptConnections) -> None:
+    connect, let_go = kept.ways("anna", FAMILY, SETTINGS)
+    assert connect
+    first: Any = connect({}, "", Deadline(5))
+    let_go(first)
+
+    assert use(kept) is first
+
+
+def test_what_was_let_go_and_not_parked_is_closed_in_the_end(kept: KeptConnections) -> None:
+    connect, let_go = kept.ways("anna", FAMILY, SETTINGS)
+    assert connect
+    first: Any = connect({}, "", Deadline(5))
+    let_go(first)
+
+    kept.close()
+
+    assert (first.closed, len(kept)) == (1, 0)
 
 
 def test_all_are_closed_in_the_end_even_if_one_does_not_like_it(kept: KeptConnections) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -239,3 +240,22 @@ def _group(number: int) -> list[int]:
         except OSError:
             continue
     return members
+
+
+def test_an_environment_that_cannot_be_had_again_is_left_to_the_call_itself(world: World) -> None:
+    """A variable without a name can be inherited, but not set."""
+    words = [CLITOOL, *world.words("habits", "--token-stdin")]
+    program = """
+import ctypes, os, sys
+def texts(given):
+    return (ctypes.c_char_p * (len(given) + 1))(*map(os.fsencode, given))
+variables = [f"{name}={value}" for name, value in os.environ.items()]
+ctypes.CDLL(None).execve(os.fsencode(sys.argv[1]), texts(sys.argv[1:]), texts([*variables, "=x"]))
+"""  # Python's own way does not let it
+
+    done = subprocess.run(
+        [sys.executable, "-c", program, *words], input=TOKEN.encode(), env=world.env, capture_output=True, check=False
+    )
+
+    assert done.returncode == 0, done
+    assert world.status()["calls"] == 0

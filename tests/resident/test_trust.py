@@ -7,6 +7,7 @@ import os
 import socket
 import stat
 import subprocess
+import sys
 import threading
 from typing import TYPE_CHECKING
 
@@ -89,6 +90,31 @@ def test_a_socket_of_another_user_gets_nothing(cold_world: World) -> None:
     assert (call.status, status.status) == (0, 1)
     assert b"".join(taken) == b""
     assert len(taken) == 2
+
+
+_LISTENER = """
+import socket, sys
+with socket.socket(socket.AF_UNIX) as listener:
+    listener.bind(sys.argv[1])
+    listener.listen()
+    print("ready", flush=True)
+    connection, _ = listener.accept()
+    print(connection.recv(9), flush=True)
+"""
+
+
+@pytest.mark.usefixtures("as_root")
+@pytest.mark.parametrize("spaces", [("--mount",), ("--net",)])
+def test_a_socket_of_the_same_user_in_another_world_gets_nothing(cold_world: World, spaces: tuple[str, ...]) -> None:
+    """Who is shut into a container cannot have the tokens of calls outside handed in."""
+    cold_world.socket.parent.mkdir(mode=0o700)
+    words = ["unshare", *spaces, sys.executable, "-c", _LISTENER, str(cold_world.socket)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as listener:
+        assert listener.stdout is not None
+        assert listener.stdout.readline() == "ready\n"
+
+        assert cold_world.call().status == 0
+        assert listener.stdout.readline() == "b''\n"
 
 
 def test_the_socket_is_its_users_alone(world: World) -> None:
