@@ -8,7 +8,7 @@ from clitool.errors import SettingsError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from clitool.family import Origin
 
@@ -41,16 +41,32 @@ def path(text: str, origin: Origin, key: str) -> str:
 
 def is_protected(resolved: str, protected: Iterable[str]) -> bool:
     """Return whether a resolved path is a protected file, another name of one, or inside a protected folder."""
-    return any(_is_or_contains(os.path.realpath(each), resolved) for each in protected)
+    places = {_identity(path) for path in _with_folders_above(resolved)} - {None}
+    return any(_is_or_contains(each, resolved, places) for each in protected)
 
 
-def _is_or_contains(protected: str, path: str) -> bool:
-    if path == protected or path.startswith(protected.rstrip("/") + "/"):
-        return True
+def _is_or_contains(protected: str, path: str, places: set[tuple[int, int] | None]) -> bool:
+    found = _identity(protected)
+    if found is not None:
+        return found in places
+    protected = os.path.realpath(protected)  # it does not exist, or cannot be looked at: then only its name tells
+    return path == protected or path.startswith(protected.rstrip("/") + "/")
+
+
+def _with_folders_above(path: str) -> Iterator[str]:
+    while True:
+        yield path
+        path, below = os.path.dirname(path), path
+        if path == below:
+            return
+
+
+def _identity(path: str) -> tuple[int, int] | None:
     try:
-        return os.path.samefile(protected, path)
-    except OSError:  # one of them does not exist, so they are not the same
-        return False
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _decoded(text: str, key: str) -> str:
