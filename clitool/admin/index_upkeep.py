@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from clitool.clients_yaml import ParsedClients
 
 LARGE = 256 * 1024  # bytes: a call reads less than that in about a tenth of a second, and leaves an index behind
-_PATIENCE = MIN_AGE // 10**8 + 1  # tenths of a second
+_MARGIN = 3 * 10**8  # nanoseconds: a file system's clock goes a little behind, and a busy machine looks at it late
+_PATIENCE = (MIN_AGE + _MARGIN) // 10**8 + 1  # tenths of a second
 
 
 def settle(path: str) -> None:
@@ -26,7 +27,7 @@ def settle(path: str) -> None:
             status = os.stat(path)
         except (OSError, ValueError):
             return
-        if status.st_size <= LARGE or is_settled(status, time_ns()) or _is_interrupted():
+        if status.st_size <= LARGE or is_settled(status, time_ns() - _MARGIN) or _is_interrupted():
             return
         sleep(0.1)
 
