@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from time import monotonic
 
-from clitool.clients_file import ClientsFile, index_path
+from clitool.clients_file import INDEX, ClientsFile, index_path
 from clitool.places import LogSettings
 
 TYPE_CHECKING = False
@@ -76,8 +76,8 @@ class Clients:
     def files(self) -> list[str]:
         """Return the paths of the file, of what it is a link to, and of the index."""
         if not self._files:
-            target = os.path.realpath(self.path)
-            self._files = [self.path, target, index_path(target)]
+            index = index_path(self.path)
+            self._files = [self.path, index.removesuffix(INDEX), index]
         return self._files
 
     def find(self, digest: str) -> tuple[Client, Token] | None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Self
 
 VARIABLE = "CLITOOL_CLIENTS"
+INDEX = ".index"  # what the name of the index has more than that of the file
 SYSTEM_PATH = "/etc/clitool/clients.yaml"
 _MAX_LINKS = 40  # as the kernel has it
 
@@ -55,7 +56,7 @@ def locate(option: str | None, environment: Mapping[str, str]) -> str | None:
 
 def index_path(path: str) -> str:
     """Return where the index of the clients file at the absolute `path` lies: beside the file behind all links."""
-    return os.path.realpath(path) + ".index"
+    return os.path.realpath(path) + INDEX
 
 
 def _absolute(path: str) -> str:
