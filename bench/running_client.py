@@ -13,7 +13,7 @@ from time import monotonic, perf_counter
 
 from clitool.arguments import parse
 from clitool.machine import resident_socket
-from clitool.stub import hand_over
+from clitool.stub import find, hand_over
 from clitool.supervisor import Signals, Watch
 
 _DEADLINE_SECONDS = 8
@@ -32,7 +32,8 @@ def main() -> None:
 def call(words: list[str], watch: Watch) -> None:
     request = parse(words)
     assert request
-    ending = hand_over(request, os.environ, resident_socket(os.environ), watch, print)
+    connection = find(resident_socket(os.environ))
+    ending = connection and hand_over(connection, request, os.environ, watch, print)
     if ending is None or ending.status:
         sys.exit("the resident worker did not make the call")
 
