@@ -41,13 +41,13 @@ def start(environment: Environment) -> Output:
         return Output(f"The resident worker runs already, as process {running['pid']}.\n", REFUSED)
     process = _spawn(path)
     until = monotonic() + _START_SECONDS
-    while monotonic() < until and process.poll() is None:
+    while monotonic() < until and (process.poll() is None or place.is_taken(path)):
         running = _ask(path)
         if running is not None:
             return Output(f"The resident worker runs now, as process {running['pid']}.\n")
         sleep(0.01)
     process.kill()
-    raise ExecutionError(f"the resident worker did not start: {_last_line(path)}", "io")
+    raise ExecutionError(f"the resident worker did not start: {_last_line(path) or _end(process.wait())}", "io")
 
 
 def run(environment: Environment) -> NoReturn:
@@ -103,7 +103,14 @@ def _log(path: str) -> str:
 def _last_line(path: str) -> str:
     with open(_log(path), encoding="utf-8", errors="replace") as file:
         lines = file.read().splitlines()
-    return lines[-1].removeprefix("clitool: ") if lines else "it ended without a word"
+    return lines[-1].removeprefix("clitool: ") if lines else ""
+
+
+def _end(status: int) -> str:
+    """Say how it ended, for one that said nothing itself; a family that is imported may do that."""
+    if status == -signal.SIGKILL:
+        return f"it was not ready after {_START_SECONDS:g} seconds"
+    return f"it was ended by signal {-status}" if status < 0 else f"it ended with status {status}"
 
 
 def _connect(path: str) -> Any:  # noqa: ANN401 - a socket

@@ -39,14 +39,14 @@ def command(*words: str) -> list[str]:
 def main() -> NoReturn:
     """Serve until the end is asked for, and end the process with an exit status.
 
-    The command line holds nothing, or the descriptors of the listener and of the lock that this process had before it
-    began anew.
+    The command line holds the descriptors that this process has from before it began anew: of the lock, and of the
+    listener if it had come so far.
     """
     status = 1
     os.umask(0o077)
     try:
-        listener, lock = _inherited() if sys.argv[1:] else _begin()
-        _serve(listener, lock)
+        held = [int(word) for word in sys.argv[1:]]
+        _serve(held[0] if held else _lock(), socket.socket(fileno=held[1]) if held[1:] else None)
         status = 0
     except ExecutionError as error:
         note(str(error).encode())
@@ -57,39 +57,36 @@ def main() -> NoReturn:
         os._exit(status)
 
 
-def _begin() -> tuple[socket.socket, int]:
+def _lock() -> int:
     path = place.prepare(os.environ)
     lock = place.lock(path)
     if lock is None:
         raise ExecutionError(f"a resident worker runs already; its socket is {path}", "locked")
-    return place.listen(path), lock
+    return lock
 
 
-def _inherited() -> tuple[socket.socket, int]:
-    listener, lock = map(int, sys.argv[1:])
-    for descriptor in (listener, lock):
-        os.set_inheritable(descriptor, False)
-    return socket.socket(fileno=listener), lock
-
-
-def _serve(listener: socket.socket, lock: int) -> None:
+def _serve(lock: int, listener: socket.socket | None) -> None:
     installed = Installed(os.environ)
     _preload()
     installed.look()
     # Importing can have changed a folder itself, where it kept what it compiled; then the next time is the last.
-    if installed.is_current():
-        os.chdir("/")
-        if not Dispatcher(listener, installed, CallService, __version__).run():
-            return
-    else:
+    if not installed.is_current():
         sleep(_PAUSE_SECONDS)
-    _begin_anew(listener, lock)
+        _begin_anew(lock, listener)
+    # Not before: whoever finds the socket finds somebody who answers.
+    listener = listener or place.listen(place.prepare(os.environ))
+    for descriptor in (lock, listener.fileno()):
+        os.set_inheritable(descriptor, False)
+    os.chdir("/")
+    if Dispatcher(listener, installed, CallService, __version__).run():
+        _begin_anew(lock, listener)
 
 
-def _begin_anew(listener: socket.socket, lock: int) -> NoReturn:
-    for descriptor in (listener.fileno(), lock):
+def _begin_anew(lock: int, listener: socket.socket | None) -> NoReturn:
+    descriptors = [lock, *([] if listener is None else [listener.fileno()])]
+    for descriptor in descriptors:
         os.set_inheritable(descriptor, True)
-    os.execv(sys.executable, command(str(listener.fileno()), str(lock)))  # noqa: S606 - without a shell on purpose
+    os.execv(sys.executable, command(*map(str, descriptors)))  # noqa: S606 - without a shell on purpose
 
 
 def _preload() -> None:

@@ -54,6 +54,14 @@ def lock(path: str) -> int | None:
     return descriptor
 
 
+def is_taken(path: str) -> bool:
+    """Say whether a process holds the lock beside the socket at `path`."""
+    descriptor = lock(path)
+    if descriptor is not None:
+        os.close(descriptor)
+    return descriptor is None
+
+
 def listen(path: str) -> socket.socket:
     """Return a socket that listens at `path`, in place of one that a killed process left; the lock must be held."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

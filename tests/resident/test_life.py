@@ -103,12 +103,10 @@ def test_many_starts_at_once_make_one(cold_world: World) -> None:
 
     ends = [start.communicate(timeout=60) for start in starts]
 
-    assert any(start.returncode == 0 for start in starts), ends
     pid = cold_world.pid
-    processes = [
-        number for number in map(int, filter(str.isdecimal, os.listdir("/proc"))) if _is_ours(number, cold_world)
-    ]
-    assert [number for number in processes if number == pid or pid not in (_parent(number), number)] == [pid]
+    assert {stdout.rpartition(b" ")[2] for stdout, _ in ends} == {b"%d.\n" % pid}, ends
+    assert 0 in [start.returncode for start in starts]
+    assert until(lambda: [number for number in _ours(cold_world) if _parent(number) != pid] == [pid])
 
 
 def test_stop_ends_every_process_and_removes_the_socket(world: World) -> None:
@@ -196,6 +194,40 @@ def test_what_hinders_a_start_is_said(cold_world: World) -> None:
     assert b"too long" in too_long.stderr
     assert b"XDG_RUNTIME_DIR" in nowhere.stderr
     assert too_long.stderr.count(b"\n") == nowhere.stderr.count(b"\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        pytest.param("import os; os._exit(3)", b"it ended with status 3", id="os._exit"),
+        pytest.param("import ctypes; ctypes.string_at(0)", b"it was ended by signal 11", id="segmentation fault"),
+    ],
+)
+def test_a_family_that_ends_it_at_once_is_said(cold_world: World, code: str, words: bytes) -> None:
+    site = cold_world.folder / "lib" / "site-packages"
+    (site / "bad-1.dist-info").mkdir(parents=True)
+    (site / "bad-1.dist-info" / "entry_points.txt").write_text("[clitool.families]\nbad = bad:family\n")
+    (site / "bad.py").write_text(code)
+    cold_world.env["PYTHONPATH"] += f":{site}"
+
+    started = cold_world.command("start")
+
+    assert started.status == 1
+    assert started.stderr == b"clitool: the resident worker did not start: " + words + b"\n"
+    assert cold_world.call().status == 0
+
+
+def test_a_family_that_cannot_be_imported_does_no_harm(cold_world: World) -> None:
+    site = cold_world.folder / "lib" / "site-packages"
+    (site / "bad-1.dist-info").mkdir(parents=True)
+    (site / "bad-1.dist-info" / "entry_points.txt").write_text("[clitool.families]\nbad = bad:family\n")
+    (site / "bad.py").write_text("raise SystemExit")
+    cold_world.env["PYTHONPATH"] += f":{site}"
+
+    cold_world.start()
+
+    assert cold_world.call().status == 0
+    assert cold_world.status()["calls"] == 1
 
 
 def test_without_a_runtime_folder_it_lies_below_tmp_or_run(cold_world: World) -> None:
@@ -332,6 +364,10 @@ def _answers(world: World) -> bool:
         return False
 
 
+def _ours(world: World) -> list[int]:
+    return [number for number in map(int, filter(str.isdecimal, os.listdir("/proc"))) if _is_ours(number, world)]
+
+
 def _is_ours(pid: int, world: World) -> bool:
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
@@ -341,5 +377,8 @@ def _is_ours(pid: int, world: World) -> bool:
 
 
 def _parent(pid: int) -> int:
-    with open(f"/proc/{pid}/stat") as file:
-        return int(file.read().rpartition(")")[2].split()[1])
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return int(file.read().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
