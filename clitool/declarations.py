@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FOLDER = os.path.dirname(__file__)
 # There, written by hatch_build.py; a line for each tool. Two files, since a call needs no entries.
 FILE = "declarations.txt"  # family, target of the family, tool, scope
-ENTRIES = "entries.txt"  # the tool's part of the answer to `list`, in the same order
+ENTRIES = "entries.txt"  # tool, its part of the answer to `list`
 
 
 class Compiled:
@@ -64,8 +64,7 @@ def compiled() -> dict[str, Compiled]:
 
 def compiled_entries() -> dict[str, str]:
     """Return the entry of each tool in the files by its name."""
-    names = [line.split(" ")[2] for line in _lines(FILE)]
-    return dict(zip(names, _lines(ENTRIES), strict=True))
+    return dict(line.split(" ", 1) for line in _lines(ENTRIES))
 
 
 def compile_families(families: Iterable[tuple[Family, str]]) -> dict[str, str]:
@@ -77,7 +76,7 @@ def compile_families(families: Iterable[tuple[Family, str]]) -> dict[str, str]:
     every = [(family.name, target, tool) for family, target in families for tool in family.tools]
     return {
         FILE: "".join(f"{family} {target} {tool.name} {tool.required_scope}\n" for family, target, tool in every),
-        ENTRIES: "".join(f"{entry_of(tool)}\n" for _, _, tool in every),
+        ENTRIES: "".join(f"{tool.name} {entry_of(tool)}\n" for _, _, tool in every),
     }
 
 
