@@ -26,6 +26,7 @@ MAGIC = b"clitool\1"  # its last byte is the number of the protocol
 CALL, STATUS, STOP = b"C", b"S", b"E"
 HEADER = len(MAGIC) + 1 + 32 + 32 + 8  # kind, fingerprint, key, end in nanoseconds of the monotonic clock
 ACCEPTED = b"\6"
+IS_LINUX = sys.platform.startswith("linux")
 MAX_PAYLOAD = 16 * 1024 * 1024
 _ACCEPT_SECONDS = 1.0  # a resident worker that has not even looked by then is stuck
 _END_SECONDS = 0.2  # for the resident worker to end a call that is given up
@@ -93,7 +94,9 @@ def connect(path: str) -> socket.socket:
     try:
         connection.setblocking(False)
         connection.connect(path)
-        if peer(connection) != os.geteuid() or not _is_of_this_world(connection):
+        process, user = peer(connection)
+        # The same user in a container or a sandbox can put a socket where this one looks for it: he gets no token.
+        if user != os.geteuid() or (IS_LINUX and world(str(process)) != world("self")):
             raise PermissionError(path)
     except OSError:
         connection.close()
@@ -101,27 +104,23 @@ def connect(path: str) -> socket.socket:
     return connection
 
 
-def peer(connection: socket.socket) -> int:
-    """Return the user at the other end of a connection; raises OSError if the system does not tell."""
+def peer(connection: socket.socket) -> tuple[int, int]:
+    """Return the process (only on Linux) and the user at the other end of a connection.
+
+    Raises:
+        OSError: the system does not tell.
+    """
     if hasattr(socket, "SO_PEERCRED"):
         credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)  # pid, uid, gid
     else:  # macOS
         credentials = connection.getsockopt(0, 1, 76)  # SOL_LOCAL, LOCAL_PEERCRED: version, uid, groups
-    return int.from_bytes(credentials[4:8], sys.byteorder)
+    return int.from_bytes(credentials[:4], sys.byteorder), int.from_bytes(credentials[4:8], sys.byteorder)
 
 
-def places(process: str) -> list[tuple[int, int]]:
+def world(process: str) -> list[tuple[int, int]]:
     """Return what tells the root folder, mounts and network of a process from others; raises OSError."""
     found = [os.stat(f"/proc/{process}/{place}") for place in ("root", "ns/mnt", "ns/net")]
     return [(place.st_dev, place.st_ino) for place in found]
-
-
-def _is_of_this_world(connection: socket.socket) -> bool:
-    # The same user in a container or a sandbox can put a socket where this one looks for it, and shall get no token.
-    if not sys.platform.startswith("linux"):
-        return True
-    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
-    return places(str(int.from_bytes(credentials[:4], sys.byteorder))) == places("self")
 
 
 def header(kind: bytes, mark: bytes = bytes(32), key: bytes = bytes(32), end: float = 0.0) -> bytes:

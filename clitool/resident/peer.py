@@ -6,7 +6,7 @@ import os
 import socket
 import sys
 
-from clitool.stub import peer, places
+from clitool.stub import IS_LINUX, peer, world
 
 _SO_PEERGROUPS = 59  # Linux; the socket module does not name it
 _MAX_GROUPS = 256  # more than the socket module asks for; then the call is made elsewhere
@@ -23,19 +23,18 @@ class World:
         self._user = os.geteuid()
         self._group = os.getegid()
         self._groups = sorted(os.getgroups())
-        self._is_linux = sys.platform.startswith("linux")
-        self._places = places("self") if self._is_linux else []
+        self._places = world("self") if IS_LINUX else []
 
     def is_that_of(self, connection: socket.socket) -> bool:
         """Say whether the peer has the same; what cannot be known is not so."""
         try:
-            if not self._is_linux:
-                return peer(connection) == self._user
+            if not IS_LINUX:
+                return peer(connection)[1] == self._user
             pid, user, group = _numbers(connection, socket.SO_PEERCRED, 3)
             return (
                 (user, group) == (self._user, self._group)
                 and sorted(_numbers(connection, _SO_PEERGROUPS, _MAX_GROUPS)) == self._groups
-                and places(str(pid)) == self._places
+                and world(str(pid)) == self._places
             )
         except (OSError, ValueError):
             return False
