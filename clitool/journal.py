@@ -6,7 +6,7 @@ import os
 from time import monotonic
 
 from clitool.errors import ClitoolError, ExecutionError
-from clitool.lean import dumps
+from clitool.lean import dumps, loads
 from clitool.log import Logger, audit, open_sink
 from clitool.places import LogSettings, log_settings
 
@@ -100,9 +100,7 @@ class Journal:
 
 def close_for_lost_worker(facts: bytes, error: BaseException, seconds: float) -> None:
     """Write the audit line of a call whose worker was killed or crashed."""
-    import json
-
-    log, record = json.loads(facts)
+    log, record = loads(facts.decode())
     audit(LogSettings(*log), {**record, **_verdict(error), "ms": round(seconds * 1000), "touched": {}})
 
 
