@@ -188,6 +188,21 @@ PYTHONS = sorted(
     | {found for minor in range(11, 20) if "shims" not in (found := shutil.which(f"python3.{minor}") or "shims")}
     | {str(path) for path in Path("~/.pyenv/versions").expanduser().glob("3.1[1-9]*/bin/python")}
 )
+
+
+def printed(python: str, program: str, folder: Path) -> str:
+    """Run a program, which has `sys`, under another Python that finds this package; return what it prints."""
+    done = subprocess.run(
+        [python, "-S", "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r})\n{program}"],
+        capture_output=True,
+        check=False,
+        env=environment(PYTHONDONTWRITEBYTECODE="1"),
+        cwd=folder,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.decode()
+
+
 SAME = """
 import sys
 from clitool import lean
@@ -212,15 +227,7 @@ print("same")
 
 @pytest.mark.parametrize("python", PYTHONS)
 def test_the_short_way_is_short_and_gives_the_same_on_every_python_that_is_here(python: str, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [python, "-S", "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}){SAME}"],
-        capture_output=True,
-        check=False,
-        env=environment(PYTHONDONTWRITEBYTECODE="1"),
-        cwd=tmp_path,
-    )
-
-    assert done.stdout == b"same\n", done.stderr
+    assert printed(python, SAME, tmp_path) == "same\n"
 
 
 def test_without_the_private_modules_the_public_ones_serve(tmp_path: Path) -> None:
@@ -275,35 +282,18 @@ print("same")
 def test_a_driver_comes_alone_and_to_whoever_asks_for_it_on_every_python_that_is_here(
     python: str, tmp_path: Path
 ) -> None:
-    done = subprocess.run(
-        [python, "-S", "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}){DRIVER}"],
-        capture_output=True,
-        check=False,
-        env=environment(PYTHONDONTWRITEBYTECODE="1"),
-        cwd=tmp_path,
-    )
-
-    assert done.stdout == b"same\n", done.stderr
+    assert printed(python, DRIVER, tmp_path) == "same\n"
 
 
 @pytest.mark.parametrize("python", PYTHONS)
 def test_without_what_its_cache_is_made_of_the_driver_takes_functools(python: str, tmp_path: Path) -> None:
-    program = (
-        f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
-        "sys.modules['_functools'] = None\n"
-        "from clitool import lean\n"
-        "print(lean.sqlite3.connect(':memory:').execute('SELECT 1').fetchall(), 'functools' in sys.modules)\n"
-    )
+    program = """
+sys.modules["_functools"] = None
+from clitool import lean
+print(lean.sqlite3.connect(":memory:").execute("SELECT 1").fetchall(), "functools" in sys.modules)
+"""
 
-    done = subprocess.run(
-        [python, "-S", "-c", program],
-        capture_output=True,
-        check=False,
-        env=environment(PYTHONDONTWRITEBYTECODE="1"),
-        cwd=tmp_path,
-    )
-
-    assert done.stdout == b"[(1,)] True\n", done.stderr
+    assert printed(python, program, tmp_path) == "[(1,)] True\n"
 
 
 def test_nothing_else_is_there() -> None:
