@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 SET = "rs0"
 OWNER, PASSWORD = "owner", "owner's"
+# A cache of a quarter of a gigabyte now and then refuses a single document of 16 MB, as too large for it.
 _SMALL = (
-    "--wiredTigerCacheSizeGB", "0.25", "--oplogSize", "32", "--quiet",
+    "--wiredTigerCacheSizeGB", "1", "--oplogSize", "32", "--quiet",
     "--setParameter", "diagnosticDataCollectionEnabled=false",
     "--setParameter", "scramSHA256IterationCount=5000",
     "--setParameter", "scramIterationCount=5000",

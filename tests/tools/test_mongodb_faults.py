@@ -325,6 +325,7 @@ CODES = [
     pytest.param(112, "locked", id="write conflict"),
     pytest.param(175, "locked", id="collection dropped"),
     pytest.param(292, "database", id="memory"),
+    pytest.param(388, "database", id="cache"),
     pytest.param(26, "not_found", id="no collection"),
     pytest.param(14031, "no_space", id="disk full"),
     pytest.param(8000, "login_failed", id="Atlas"),

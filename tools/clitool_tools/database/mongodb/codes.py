@@ -18,6 +18,7 @@ _VALUE = ("bad_value", "MongoDB takes no such value or field name there")
 _LARGE = ("too_large", LARGE)
 _INDEX = ("bad_value", "an index of the collection takes no such value; database_describe shows the indexes")
 _MEMORY = ("database", "the query needs too much memory; ask for less, or sort by an indexed field")
+_CACHE = ("database", "the change is more than the server's cache takes now; change less at once, or try again")
 
 FAULTS: dict[int, tuple[str, str]] = {
     2: _VALUE,
@@ -50,6 +51,7 @@ FAULTS: dict[int, tuple[str, str]] = {
     251: _BUSY,
     263: ("no_transactions", "the server cannot do this inside of a transaction"),
     292: _MEMORY,
+    388: _CACHE,
     391: _LOGIN,
     8000: _LOGIN,
     10003: ("bad_value", "a document of a capped collection cannot change its size"),
