@@ -27,4 +27,4 @@ for name in ("LD_PRELOAD", "LD_LIBRARY_PATH"):  # of valgrind; the resident work
     os.environ.pop(name, None)
 del sys.argv[0]
 with open(sys.argv[0]) as script:
-    exec(compile(script.read(), sys.argv[0], "exec"))
+    exec(script.read())
