@@ -14,7 +14,7 @@ from time import monotonic, perf_counter
 from clitool.arguments import parse
 from clitool.machine import resident_socket
 from clitool.stub import find, hand_over
-from clitool.supervisor import Signals, Watch
+from clitool.watch import Signals, Watch
 
 _DEADLINE_SECONDS = 8
 

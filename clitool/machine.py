@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from time import monotonic
 
-from clitool import answer
 from clitool.errors import ClitoolError, ExecutionError, one_line, report
 
 TYPE_CHECKING = False
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from clitool.arguments import Request, UsageError
     from clitool.channel import Channel
     from clitool.supervisor import Ending
+    from clitool.watch import Signals
 
     Work = Callable[[Request, Mapping[str, str], Channel], tuple[Sequence[bytes], int]]
 
@@ -28,13 +28,13 @@ def run(request: Request, environment: Mapping[str, str]) -> int:
     started = monotonic()
     ending = _ending(request, environment, started + request.timeout)
     document = ending.document or _without_answer(request, ending, monotonic() - started)
-    return ending.status if answer.write(STDOUT, document) else 1
+    return ending.status if _write(STDOUT, document) else 1
 
 
 def refuse(problem: UsageError) -> int:
     """Answer a command line that is wrong, as a document like any other refusal; return the exit status."""
     _say(problem.request.command, problem.error)
-    answer.write(STDOUT, error_document(problem.request, problem.error))
+    _write(STDOUT, error_document(problem.request, problem.error))
     return 1
 
 
@@ -43,11 +43,13 @@ def note(line: bytes) -> None:
     from select import select
 
     if select([], [STDERR], [], 0)[1]:
-        answer.write(STDERR, b"clitool: " + line[:MAX_NOTE] + b"\n")
+        _write(STDERR, b"clitool: " + line[:MAX_NOTE] + b"\n")
 
 
 def error_document(request: Request, error: BaseException, reference: str = "") -> bytes:
     """Return the document that reports `error`; of `verify` it also says that nobody is authenticated."""
+    from clitool import answer
+
     first = {"authenticated": False} if request.command == "verify" else {}
     return answer.encode({**first, **report(error, reference)}, pretty=request.pretty)
 
@@ -65,23 +67,31 @@ def resident_socket(environment: Mapping[str, str]) -> str:
 def _ending(request: Request, environment: Mapping[str, str], end: float) -> Ending:
     # Connected first: what must be done on the other side goes on while this process imports what comes next.
     resident = _resident(request, environment)
-    from clitool.supervisor import Ending, Signals, Watch, supervise
 
     def work(channel: Channel) -> None:
         respond(_work(request.command), request, environment, channel)
 
     if resident is None:
-        return supervise(work, end - monotonic(), note)
+        return _supervised(work, end)
     from clitool.stub import hand_over
+    from clitool.watch import Signals, Watch
 
     signals = Signals()
     try:
         handed = hand_over(resident, request, environment, Watch(signals, end), note)
-        return handed or supervise(work, end - monotonic(), note, signals)
+        return handed or _supervised(work, end, signals)
     except ExecutionError as error:
+        from clitool.supervisor import Ending
+
         return Ending(error)
     finally:
         signals.release()
+
+
+def _supervised(work: Callable[[Channel], object], end: float, signals: Signals | None = None) -> Ending:
+    from clitool.supervisor import supervise
+
+    return supervise(work, end - monotonic(), note, signals)
 
 
 def _resident(request: Request, environment: Mapping[str, str]) -> socket | None:
@@ -137,6 +147,12 @@ def _without_answer(request: Request, ending: Ending, seconds: float) -> bytes:
 
         close_for_lost_worker(ending.about, error, seconds)
     return error_document(request, error)
+
+
+def _write(descriptor: int, data: bytes | memoryview) -> bool:
+    from clitool.answer import write  # not before there is one: the resident worker works while this is imported
+
+    return write(descriptor, data)
 
 
 def _say(command: str, error: Exception) -> None:

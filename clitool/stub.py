@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from clitool.arguments import Request
-    from clitool.supervisor import Ending, Watch
+    from clitool.supervisor import Ending
     from clitool.tokens import TokenLine
+    from clitool.watch import Watch
 
 MAGIC = b"clitool\1"  # its last byte is the number of the protocol
 CALL, STATUS, STOP = b"C", b"S", b"E"
@@ -171,6 +172,8 @@ def _is_taken(
     try:
         key = _key(request, environment, line.token)
         connection.send(header(CALL, fingerprint(environment), key, watch.end))
+        import clitool.channel  # noqa: F401 - for the answer; meanwhile the other side finds a process
+
         payload = _payload(request, environment, line)
         seconds = min(_ACCEPT_SECONDS, (watch.end - monotonic()) / 4)
         if len(payload) > MAX_PAYLOAD or not watch.wait(connection.fileno(), seconds):

@@ -66,7 +66,7 @@ HEAVY = {
 FOREIGN = {"fcntl", "gc", "marshal", "resource", "select"}
 BUILT_IN = {"math", "signal", "operator", "hashlib", "hmac"}  # for the calculator; where private ones are missing
 
-DOOR = {"answer", "arguments", "channel", "errors", "lean", "machine", "supervisor", "worker"}
+DOOR = {"answer", "arguments", "channel", "errors", "lean", "machine", "supervisor", "watch", "worker"}
 CLIENTS = {"access", "client_index", "clients", "clients_file", "places"}
 AUTHENTICATION = {"pipeline", "scopes", "tokens"}
 CATALOG = {"catalog", "declarations"}

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 STUB = {
     "answer", "arguments", "channel", "errors", "lean", "machine", "own_modules", "stub", "supervisor", "tokens",
+    "watch",
 }  # fmt: skip
 SUM = '{"function": "add", "a": 1, "b": 2}'
 
