@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Path = tuple[str | int, ...]
 
 _MOST = 100  # problems: a hostile array may have millions, and each of jsonschema's errors holds a copy of its value
+_DEEPEST = 100  # levels: where the interpreter's stack ends, the hash tables below jsonschema panic instead of raising
 
 
 def _type(validator: Any, types: Any, value: Any, schema: Any) -> Iterator[ValidationError]:  # noqa: ANN401 - theirs
@@ -65,6 +66,8 @@ def misfits(value: object, schema: Any, word: str) -> list[Problem]:  # noqa: AN
 
     Raises `RecursionError` if the value is nested too deeply.
     """
+    if _is_deep(value):
+        raise RecursionError
     try:
         errors = list(islice(_Validator(schema, registry=Registry()).iter_errors(value), _MOST))
         return list(islice(_problems(errors, word), _MOST))
@@ -72,6 +75,22 @@ def misfits(value: object, schema: Any, word: str) -> list[Problem]:  # noqa: AN
         return [Problem((), "$ref", f"the {word}s cannot be checked: their schema refers to something outside itself")]
     except (OverflowError, ValueError):  # an int that is too long for a float or for its digits
         return [Problem((), "number", f"the {word}s hold a number that is too large")]
+
+
+def _is_deep(value: object) -> bool:
+    """Return whether `value` goes deeper than jsonschema is sure to follow."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [part for whole in level for part in _parts(whole)]
+        if not level:
+            return False
+    return True
+
+
+def _parts(value: object) -> Iterable[object]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def _problems(errors: Iterable[ValidationError], word: str) -> Iterator[Problem]:

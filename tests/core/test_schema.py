@@ -667,6 +667,24 @@ def test_deep_nesting_is_refused_without_a_traceback(schema: Any) -> None:
     assert str(error) == "the parameters are nested too deeply" or "'x'" in str(error)
 
 
+@pytest.mark.parametrize("frames", range(40))
+def test_so_it_is_wherever_the_stack_ends(frames: int) -> None:
+    """Rule: the same, as what jsonschema is built on panics if it is interrupted at the wrong place."""
+    if frames:
+        test_so_it_is_wherever_the_stack_ends(frames - 1)
+    else:
+        assert str(refusal({"x": nested(100_000)}, TREE)) == "the parameters are nested too deeply"
+
+
+@pytest.mark.parametrize(("levels", "fits"), [(97, True), (98, True), (99, False), (300, False)])
+def test_a_recursive_schema_is_followed_for_a_hundred_levels(levels: int, fits: bool) -> None:
+    params = {"x": nested(levels)}
+    if fits:
+        assert check(params, TREE) == params
+    else:
+        assert str(refusal(params, TREE)) == "the parameters are nested too deeply"
+
+
 def test_what_the_schema_leaves_open_may_be_as_deep_as_the_parser_allows() -> None:
     value = nested(100_000)
     assert check({"x": value}, closed(x={"type": "array"}))["x"][0] is value[0]
