@@ -20,7 +20,7 @@ demo: .venv/.user
 	@sh scripts/demo $(BIN)
 
 test: .venv/.dev services
-	$(BIN)/pytest $(PYTEST)
+	$(BIN)/pytest --numprocesses 3 --dist loadfile $(PYTEST)
 
 services: .venv/bin/python
 	@sh scripts/services $(BIN)/python
