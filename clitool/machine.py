@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from clitool.arguments import Request, UsageError
     from clitool.channel import Channel
-    from clitool.supervisor import Ending
+    from clitool.listener import Ending
     from clitool.watch import Signals
 
     Work = Callable[[Request, Mapping[str, str], Channel], tuple[Sequence[bytes], int]]
@@ -81,7 +81,7 @@ def _ending(request: Request, environment: Mapping[str, str], end: float) -> End
         handed = hand_over(resident, request, environment, Watch(signals, end), note)
         return handed or _supervised(work, end, signals)
     except ExecutionError as error:
-        from clitool.supervisor import Ending
+        from clitool.listener import Ending
 
         return Ending(error)
     finally:

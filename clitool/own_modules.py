@@ -24,6 +24,7 @@ _OWN = ("clitool.", "clitool_tools.")
 _SUFFIX = f".{sys.implementation.cache_tag}.pyc"
 _HEADER = 16  # bytes: magic number, flags, time and size of the source
 _LOW = 0xFFFFFFFF
+_MOST = 1 << 16  # bytes, read at once; the few modules that are larger are left to Python
 
 
 class OwnModules:
@@ -72,10 +73,21 @@ def install() -> None:
 def _compiled(source: str, cached: str) -> CodeType:
     """Return the code that Python compiled from `source`; raises whatever it may if there is none, or an old one."""
     found = os.stat(source)
-    with open(cached, "rb", buffering=0) as file:
-        data = memoryview(file.read())
+    data = memoryview(_read(cached))
     times = (int(found.st_mtime) & _LOW).to_bytes(4, "little") + (found.st_size & _LOW).to_bytes(4, "little")
     if data[:_HEADER] != MAGIC_NUMBER + bytes(4) + times:
         raise ValueError(cached)
     code: CodeType = marshal.loads(data[_HEADER:])  # noqa: S302 - as Python does, from the same file
     return code
+
+
+def _read(path: str) -> bytes:
+    # A file object would take six system calls for this.
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        data = os.read(descriptor, _MOST)
+    finally:
+        os.close(descriptor)
+    if len(data) == _MOST:
+        raise ValueError(path)
+    return data

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from clitool.arguments import Request
-    from clitool.supervisor import Ending
+    from clitool.listener import Ending
     from clitool.tokens import TokenLine
     from clitool.watch import Watch
 
@@ -221,7 +221,7 @@ def _send(connection: socket.socket, payload: bytes, watch: Watch) -> None:
 
 
 def _wait(connection: socket.socket, watch: Watch, note: Callable[[bytes], object]) -> Ending:
-    from clitool.supervisor import Listener
+    from clitool.listener import Listener
 
     ending = Listener(connection.fileno(), watch.signals, note).wait(watch.end)
     if ending.error is not None:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from clitool.answer import MAX_BYTES
-from clitool.channel import ABOUT, ANSWER, NOTE, Channel, Frames
+from clitool.channel import ABOUT, ANSWER, NOTE, Channel
+from clitool.frames import Frames
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

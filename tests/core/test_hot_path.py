@@ -67,6 +67,7 @@ FOREIGN = {"fcntl", "gc", "marshal", "resource", "select"}
 BUILT_IN = {"math", "signal", "operator", "hashlib", "hmac"}  # for the calculator; where private ones are missing
 
 DOOR = {"answer", "arguments", "channel", "errors", "lean", "machine", "supervisor", "watch", "worker"}
+SUPERVISOR = DOOR | {"frames", "listener"}  # these while the worker is at work
 CLIENTS = {"access", "client_index", "clients", "clients_file", "places"}
 AUTHENTICATION = {"pipeline", "scopes", "tokens"}
 CATALOG = {"catalog", "declarations"}
@@ -101,6 +102,9 @@ def loaded(tmp_path: Path) -> Loaded:
             check=False,
         )
         assert done.returncode == 0, done
+        supervisor = report.with_name("modules.supervisor")
+        names = set(supervisor.read_text().split())
+        assert own(names) - {"declarations"} == SUPERVISOR  # which the program itself loads
         return set(report.read_text().split()) - bare()
 
     return modules

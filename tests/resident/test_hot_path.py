@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from resident_world import World
 
 STUB = {
-    "answer", "arguments", "channel", "errors", "lean", "machine", "own_modules", "stub", "supervisor", "tokens",
-    "watch",
+    "answer", "arguments", "channel", "errors", "frames", "lean", "listener", "machine", "own_modules", "stub",
+    "tokens", "watch",
 }  # fmt: skip
 SUM = '{"function": "add", "a": 1, "b": 2}'
 
