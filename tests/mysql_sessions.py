@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -64,9 +63,5 @@ def count(maria: Maria) -> int:
 
 
 def is_gone(mariadb: MariaDB, number: int) -> bool:
-    """Return whether the server ends a connection within a few seconds."""
-    for _ in range(200):
-        if mariadb.rows(f"SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = {number}") == [(0,)]:
-            return True
-        time.sleep(0.02)
-    return False
+    """Return whether the server ends a connection within some seconds."""
+    return mariadb.comes_to([(0,)], f"SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = {number}")

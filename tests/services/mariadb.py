@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
+import time
 from contextlib import closing, contextmanager
 from itertools import count
 from pathlib import Path
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from services.certificates import Authority, Certificate
 
 _PLACE = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # in memory: making a table on a disk takes long
+_PATIENCE = 10.0  # seconds; the machine may be busy
 _USER = "mysql"  # the server refuses to run as root
 # What was committed outlives the server's process, though not the machine.
 _FAST = ("--skip-log-bin", "--innodb-flush-log-at-trx-commit=2", "--innodb-buffer-pool-size=32M", "--skip-name-resolve")
@@ -96,6 +98,15 @@ class MariaDB:
             cursor.execute(sql)
             found: list[Any] = cursor.fetchall()
             return found
+
+    def comes_to(self, expected: list[Any], sql: str) -> bool:
+        """Return whether the owner reads that in some seconds: the server ends in its own time what a client left."""
+        end = time.monotonic() + _PATIENCE
+        while self.rows(sql) != expected:
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.02)
+        return True
 
     def unused_name(self) -> str:
         """Return a name that no database and no account here has."""

@@ -355,7 +355,7 @@ def test_a_query_that_takes_too_long_is_stopped(maria: Maria) -> None:
 
     assert maria.reason("query", table="slow", where={"id": 1}) == "timeout"
     running = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE '%slow%' AND ID <> CONNECTION_ID()"
-    assert maria.rows(running) == [(0,)]
+    assert maria.server.comes_to([(0,)], running)
 
 
 def test_a_value_beyond_the_size_of_an_answer_comes_as_the_first_row(maria: Maria) -> None:

@@ -173,7 +173,7 @@ def test_a_read_leaves_no_transaction_behind(session: Session, mariadb: MariaDB)
     session.run("SELECT * FROM orders").all()
     session.close()
 
-    assert mariadb.rows("SELECT COUNT(*) FROM information_schema.INNODB_TRX") == [(0,)]
+    assert mariadb.comes_to([(0,)], "SELECT COUNT(*) FROM information_schema.INNODB_TRX")
 
 
 def answers(talk: Conversation, reads_only: str, modes: str, charset: str = "utf8mb4") -> None:

@@ -312,7 +312,7 @@ def test_a_statement_ends_at_the_time_limit(
     monkeypatch.setitem(mighty.settings, "timeout", 0.3)
 
     assert mighty.reason("sql", sql=sql) == "timeout"
-    assert mariadb.rows(f"SELECT info FROM information_schema.processlist WHERE user = '{mighty.name}'") == []
+    assert mariadb.comes_to([], f"SELECT info FROM information_schema.processlist WHERE user = '{mighty.name}'")
 
 
 @pytest.mark.parametrize(
