@@ -1,7 +1,8 @@
 """The command's side of the resident worker: hands a call over and waits for its answer.
 
-A call is made by the resident worker or by this process, never by both: until the last byte of it has been sent,
-nothing of it can have been done, and whatever goes wrong before that only means that this process makes it itself.
+A call is made by the resident worker or by this process, never by both. The process that shall make it accepts it as
+soon as it has all of it, and does nothing of it before. So what has not been accepted, and cannot be any more, is made
+by this process; whatever goes wrong until then means no more than that.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import sys
 from stat import S_ISDIR
 from time import monotonic
 
-from clitool.errors import AuthFailed
+from clitool.errors import AuthFailed, ExecutionError
 from clitool.lean import sha256, socket
 
 TYPE_CHECKING = False
@@ -29,7 +30,7 @@ HEADER = len(MAGIC) + 1 + 32 + 32 + 8  # kind, fingerprint, key, end in nanoseco
 ACCEPTED = b"\6"
 IS_LINUX = sys.platform.startswith("linux")
 MAX_PAYLOAD = 16 * 1024 * 1024
-_ACCEPT_SECONDS = 1.0  # a resident worker that has not even looked by then is stuck
+_ACCEPT_SECONDS = 1.0  # a resident worker that has not even taken the call by then is stuck
 _END_SECONDS = 0.2  # for the resident worker to end a call that is given up
 _LOCATING = ("CLITOOL_CLIENTS", "HOME", "XDG_CONFIG_HOME")  # say where the clients file is
 _LOADING = ("LD_LIBRARY_PATH", "LD_PRELOAD", "OPENSSL_CONF")  # act only when a process starts
@@ -73,7 +74,8 @@ def hand_over(
             return None
         if "" in environment:  # a variable without a name, which nobody can set anew
             return None
-        if not _is_taken(connection, request, environment, line, watch):
+        until = monotonic() + min(_ACCEPT_SECONDS, (watch.end - monotonic()) / 4)
+        if not (_is_sent(connection, request, environment, line, watch, until) and _is_taken(connection, watch, until)):
             return None
         return _wait(connection, watch, note)
     finally:
@@ -165,25 +167,45 @@ def _token_line(request: Request, watch: Watch) -> TokenLine | AuthFailed:
         return error
 
 
-def _is_taken(
-    connection: socket.socket, request: Request, environment: Mapping[str, str], line: TokenLine, watch: Watch
+def _is_sent(
+    connection: socket.socket,
+    request: Request,
+    environment: Mapping[str, str],
+    line: TokenLine,
+    watch: Watch,
+    until: float,
 ) -> bool:
-    """Offer the call to the resident worker and send it; False if it was not taken, or not completely."""
+    """Send the call; False if not all of it goes out in time."""
+    payload = _payload(request, environment, line)
+    if len(payload) > MAX_PAYLOAD:
+        return False
     try:
-        key = _key(request, environment, line.token)
-        connection.send(header(CALL, fingerprint(environment), key, watch.end))
-        import clitool.channel  # noqa: F401 - for the answer; meanwhile the other side finds a process
-
-        payload = _payload(request, environment, line)
-        seconds = min(_ACCEPT_SECONDS, (watch.end - monotonic()) / 4)
-        if len(payload) > MAX_PAYLOAD or not watch.wait(connection.fileno(), seconds):
-            return False
-        if connection.recv(1) != ACCEPTED:
-            return False
-        _send(connection, payload, watch)
+        connection.send(header(CALL, fingerprint(environment), _key(request, environment, line.token), watch.end))
+        return _send(connection, payload, watch, until)
     except OSError:
         return False
-    return True
+
+
+def _is_taken(connection: socket.socket, watch: Watch, until: float) -> bool:
+    """Wait until the call is accepted; if it is not in time, see to it that it never will be."""
+    import clitool.listener  # noqa: F401 - for the answer, while the other side is at work
+
+    try:
+        if not watch.wait(connection.fileno(), until - monotonic()):
+            _withdraw(connection)
+        return connection.recv(1) == ACCEPTED
+    except OSError:
+        return False
+    except ExecutionError:
+        _give_up(connection)
+        raise
+
+
+def _withdraw(connection: socket.socket) -> None:
+    """See to it that the call is not accepted any more; whether it just was can still be read."""
+    if not IS_LINUX:  # elsewhere that would be lost, and the call perhaps made twice
+        raise ExecutionError("the resident worker does not answer; end it: clitool resident stop", "timeout")
+    connection.shutdown(socket.SHUT_RDWR)
 
 
 def _key(request: Request, environment: Mapping[str, str], token: bytes) -> bytes:
@@ -204,8 +226,8 @@ def _payload(request: Request, environment: Mapping[str, str], line: TokenLine) 
     return len(body).to_bytes(4, "big") + body
 
 
-def _send(connection: socket.socket, payload: bytes, watch: Watch) -> None:
-    """Send the call, and with it standard input and the working folder."""
+def _send(connection: socket.socket, payload: bytes, watch: Watch, until: float) -> bool:
+    """Send the call, and with it standard input and the working folder; False if it is not taken off in time."""
     folder = os.open(".", getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         descriptors = b"".join(number.to_bytes(4, sys.byteorder) for number in (0, folder))
@@ -216,8 +238,10 @@ def _send(connection: socket.socket, payload: bytes, watch: Watch) -> None:
     while rest:
         from select import POLLOUT
 
-        watch.wait(connection.fileno(), events=POLLOUT)
+        if not watch.wait(connection.fileno(), until - monotonic(), POLLOUT):
+            return False
         rest = rest[connection.send(rest) :]
+    return True
 
 
 def _wait(connection: socket.socket, watch: Watch, note: Callable[[bytes], object]) -> Ending:
@@ -225,14 +249,18 @@ def _wait(connection: socket.socket, watch: Watch, note: Callable[[bytes], objec
 
     ending = Listener(connection.fileno(), watch.signals, note).wait(watch.end)
     if ending.error is not None:
-        # The call is over for the caller: whatever does it shall be gone when he hears of it.
-        try:
-            connection.shutdown(socket.SHUT_WR)
-        except OSError:
-            return ending
-        from select import poll
-
-        waiting = poll()
-        waiting.register(connection, 0)  # nothing but the end of the other side
-        waiting.poll(_END_SECONDS * 1000)
+        _give_up(connection)
     return ending
+
+
+def _give_up(connection: socket.socket) -> None:
+    """See to it that whatever does the call is gone when the caller hears that it is over."""
+    from select import poll
+
+    try:
+        connection.shutdown(socket.SHUT_WR)
+    except OSError:
+        return
+    waiting = poll()
+    waiting.register(connection, 0)  # nothing but the end of the other side
+    waiting.poll(_END_SECONDS * 1000)

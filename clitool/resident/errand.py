@@ -50,19 +50,19 @@ class Errand:
 
 
 def receive(connection: socket.socket) -> Errand | None:
-    """Accept the call at the other end of a connection; None if it does not come: then nothing was promised.
+    """Accept the call at the other end of a connection; None if it does not come, or is no longer wanted.
 
     Once this returns a call, its stub makes it nowhere else.
     """
     descriptors: list[int] = []
     try:
-        connection.send(ACCEPTED)
-        body = _receive(connection, descriptors, monotonic() + _SECONDS)
-        return Errand(body, descriptors)
+        errand = Errand(_receive(connection, descriptors, monotonic() + _SECONDS), descriptors)
+        connection.send(ACCEPTED)  # fails if the stub has given up: then it makes the call itself
     except (OSError, ValueError, UsageError):
         for descriptor in descriptors:
             os.close(descriptor)
         return None
+    return errand
 
 
 def _receive(connection: socket.socket, descriptors: list[int], end: float) -> bytes:

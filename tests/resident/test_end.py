@@ -13,7 +13,7 @@ import pytest
 from command import CLITOOL, TOKEN, Result
 from resident_world import World, is_alive, is_gone, until
 
-from clitool.stub import STATUS, header
+from clitool.stub import ACCEPTED, STATUS, header
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -221,7 +221,7 @@ def test_a_call_that_was_lost_has_its_audit_line_and_only_one(world: World, tmp_
     ]
 
 
-@pytest.mark.parametrize("after", ["nothing", "the header", "the acceptance"])
+@pytest.mark.parametrize("after", ["nothing", "the header", "the announcement"])
 def test_a_stub_that_stops_half_way_holds_nobody_up(world: World, after: str) -> None:
     """Until the last byte of it came, nothing of a call is done."""
     calls = [_half_way(world, after) for _ in range(3)]
@@ -231,6 +231,27 @@ def test_a_stub_that_stops_half_way_holds_nobody_up(world: World, after: str) ->
     for call in calls:
         call.close()
     assert world.call().status == 0
+
+
+@pytest.mark.parametrize("declined", [True, False], ids=["declined", "not accepted in time"])
+def test_a_call_that_its_command_makes_can_be_accepted_no_more(cold_world: World, declined: bool) -> None:
+    """No call is made twice: not even by a process that comes to itself when the command has given it up."""
+    with _listener(cold_world) as listener, cold_world.begin("nothing") as call:
+        connection = _receive_call(listener)
+        if declined:
+            connection.shutdown(socket.SHUT_RDWR)
+        assert json.loads(call.communicate(timeout=60)[0]) == {"ok": True, "result": None}
+        with pytest.raises(BrokenPipeError):
+            connection.send(ACCEPTED)
+        connection.close()
+
+
+def test_a_call_that_was_accepted_and_lost_is_not_made_again(cold_world: World) -> None:
+    """Whoever accepts a call may have made it."""
+    with _listener(cold_world) as listener, cold_world.begin("nothing") as call:
+        with _receive_call(listener) as connection:
+            connection.send(ACCEPTED)
+        assert outcome(call) == ("execution_error", "crashed")
 
 
 def test_signals_that_the_host_had_ignored_stay_ignored(world: World) -> None:
@@ -260,9 +281,32 @@ def test_too_few_descriptors_are_an_answer_or_one_execution_error(world: World, 
     assert done.returncode == 0 or result.verdict[0] in {"execution_error", "auth_failed"}
 
 
+def _listener(world: World) -> socket.socket:
+    """What listens, in a process of the same user, where his resident worker would."""
+    world.socket.parent.mkdir(mode=0o700)
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(world.socket))
+    listener.listen()
+    listener.settimeout(20)
+    return listener
+
+
+def _receive_call(listener: socket.socket) -> socket.socket:
+    """A connection from which a whole call was read."""
+    connection, _ = listener.accept()
+    connection.settimeout(20)
+    sent = b""
+    while TOKEN.encode() not in sent:
+        data, descriptors, *_ = socket.recv_fds(connection, 1 << 16, 2)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        sent += data
+    return connection
+
+
 def _half_way(world: World, after: str) -> socket.socket:
-    if after == "the acceptance":
-        return world.accepted()
+    if after == "the announcement":
+        return world.announced()
     connection = socket.socket(socket.AF_UNIX)
     connection.connect(str(world.socket))
     if after == "the header":

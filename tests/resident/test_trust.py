@@ -247,7 +247,7 @@ PAYLOADS = [
 
 @pytest.mark.parametrize("payload", PAYLOADS)
 def test_a_call_that_makes_no_sense_ends_its_connection(shared_world: World, payload: bytes) -> None:
-    with shared_world.accepted() as connection:
+    with shared_world.announced() as connection:
         connection.sendall(payload)
         connection.shutdown(socket.SHUT_WR)
         assert _ended(connection)
@@ -259,7 +259,7 @@ def test_a_call_that_makes_no_sense_ends_its_connection(shared_world: World, pay
 def test_descriptors_that_nobody_wants_are_closed(world: World) -> None:
     """A connection cannot fill the table of descriptors of the processes behind it."""
     for _ in range(5):
-        with world.accepted() as connection:
+        with world.announced() as connection:
             socket.send_fds(connection, [b"\0"], [0] * 200)
             connection.shutdown(socket.SHUT_WR)
             assert _ended(connection)
