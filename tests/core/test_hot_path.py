@@ -168,8 +168,8 @@ def test_calculator_imports_its_own_family_only(loaded: Loaded) -> None:
     assert own(names) == CALL
     assert {name for name in names if name.startswith("clitool_tools.")} == {
         "clitool_tools.calculator",
+        "clitool_tools.calculator.arithmetic",
         "clitool_tools.calculator.calculation",
-        "clitool_tools.calculator.functions",
     }
     assert foreign(names) <= FOREIGN | BUILT_IN
 

@@ -10,8 +10,8 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 import pytest
-from clitool_tools.calculator import Calculator, family
-from clitool_tools.calculator.functions import FUNCTIONS
+from clitool_tools.calculator import Calculator, arithmetic, family, reals
+from clitool_tools.calculator import statistics as many
 from contexts import make_context
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,6 +20,7 @@ from jsonschema import Draft202012Validator
 from clitool.answer import encode
 from clitool.errors import ClitoolError, ExecutionError, InvalidParams
 
+FUNCTIONS = arithmetic.FUNCTIONS | reals.FUNCTIONS | many.FUNCTIONS
 BIG = 2**53 + 1  # the first whole number that no float holds
 LARGEST = 1.7976931348623157e308
 SMALLEST = 5e-324

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from clitool.errors import ExecutionError, InvalidParams
-from clitool_tools.calculator.functions import FUNCTIONS
+from clitool_tools.calculator.arithmetic import FUNCTIONS as ARITHMETIC
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
 _LARGEST_FLOAT = 1.7976931348623157e308
@@ -22,10 +22,17 @@ def calculate(function: str, **operands: float | Sequence[float] | None) -> floa
         InvalidParams: the function takes other operands (bad_operands).
         ExecutionError: it is not defined for them, or the result is too large (arithmetic).
     """
-    needed, optional, calculation = FUNCTIONS[function]
+    needed, optional, calculation = ARITHMETIC.get(function) or _beyond_arithmetic()[function]
     given = {name: _checked(operand) for name, operand in operands.items() if operand is not None}
     _check_names(function, needed, optional, given)
     return _outcome(function, calculation, [given[name] for name in (*needed, *optional) if name in given])
+
+
+def _beyond_arithmetic() -> Mapping[str, tuple[Sequence[str], Sequence[str], Callable[..., float]]]:
+    from clitool_tools.calculator.reals import FUNCTIONS as REALS
+    from clitool_tools.calculator.statistics import FUNCTIONS as STATISTICS
+
+    return REALS | STATISTICS
 
 
 def _check_names(function: str, needed: Sequence[str], optional: Sequence[str], given: Iterable[str]) -> None:
