@@ -27,18 +27,22 @@ class Decoded:
 
     Attributes:
         text: without lone surrogates and byte order mark; otherwise whatever the bytes say, control characters too.
-        charset: what it was read as; a name of ours, not the sender's.
         guessed: whether that is not what the label says.
         damaged: whether some bytes mean nothing in it; U+FFFD stands for them.
     """
 
-    __slots__ = ("charset", "damaged", "guessed", "text")
+    __slots__ = ("_codec", "damaged", "guessed", "text")
 
     def __init__(self, text: str, codec: str, *, guessed: bool = False, damaged: bool = False) -> None:
         self.text = text
-        self.charset = codec.replace("_", "-").replace("iso8859", "iso-8859").replace("iso2022", "iso-2022")
+        self._codec = codec
         self.guessed = guessed
         self.damaged = damaged
+
+    @property
+    def charset(self) -> str:
+        """What it was read as; a name of ours, not the sender's."""
+        return self._codec.replace("_", "-").replace("iso8859", "iso-8859").replace("iso2022", "iso-2022")
 
 
 def decode(data: bytes, label: str = "", hint: str = "", *, complete: bool = True) -> Decoded:
@@ -50,6 +54,8 @@ def decode(data: bytes, label: str = "", hint: str = "", *, complete: bool = Tru
         hint: the label of something that belongs to them (the body, for a header), for when their own is of no use.
         complete: false if `data` may end in the middle of a character.
     """
+    if not label and data.isascii():  # nearly all of a header
+        return _decode_ascii(data)
     marked = next((codec for mark, codec in _MARKS.items() if data.startswith(mark)), None)
     claimed = known(label) if marked is None else (marked,)
     if data.isascii() and (not claimed or claimed[0] == "ascii"):

@@ -49,11 +49,12 @@ def decode_words(raw: bytes, hint: str = "") -> str:
         raw: as it was sent, on one line. What looks like an encoded word is one, also without blanks around it.
         hint: the charset of the message's body, for bytes that no encoded word tells about.
     """
-    pieces = _pieces(raw) if b"=?" in raw else [raw]
-    texts = (
+    if b"=?" not in raw:
+        return decode(raw, "", hint).text
+    texts = [
         decode(piece.data(), piece.charset, hint) if isinstance(piece, _Word) else decode(piece, "", hint)
-        for piece in pieces
-    )
+        for piece in _pieces(raw)
+    ]
     return "".join(decoded.text for decoded in texts)
 
 
