@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 8192
 READ_SECONDS = 5.0
+_AT_ONCE = 4096  # bytes
 _BOM = b"\xef\xbb\xbf"
 _ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 PREFIX = "clt_"
@@ -85,9 +86,22 @@ def read_line(descriptor: int, seconds: float = READ_SECONDS, wait: Wait = is_re
 def read_chunk(descriptor: int, seconds: float | None = None, wait: Wait = is_readable) -> bytes | None:
     """Return the next bytes, also of a pipe that does not block; none at the end, or None after `seconds`."""
     try:
-        return os.read(descriptor, 65536) if wait(descriptor, seconds) else None
+        chunk = _what_is_there(descriptor)
+        return os.read(descriptor, 65536) if chunk is None and wait(descriptor, seconds) else chunk
     except OSError:
         return b""  # only for writing, a folder, …: the same as nothing sent
+
+
+def _what_is_there(descriptor: int) -> bytes | None:
+    """Return the next bytes if they are there already, as a host's mostly are; None if not, or where nobody can tell.
+
+    What waits for others must be imported, which takes longer than all of this.
+    """
+    chunk = bytearray(_AT_ONCE)
+    try:
+        return bytes(chunk[: os.preadv(descriptor, [chunk], -1, os.RWF_NOWAIT)])
+    except (OSError, AttributeError):  # not all systems and kinds of files can do that
+        return None
 
 
 def read_file(path: str, wait: Wait = is_readable) -> TokenLine:
