@@ -16,7 +16,7 @@ def keep_alive() -> None:
     real = fcntl.fcntl
 
     def without_signals(descriptor: int, command: int, argument: int = 0) -> int:
-        return 0 if command == fcntl.F_SETFL and argument & os.O_ASYNC else real(descriptor, command, argument)
+        return real(descriptor, command, argument & ~os.O_ASYNC if command == fcntl.F_SETFL else argument)
 
     fcntl.fcntl = without_signals  # type: ignore[assignment] # the part of it that is used here
     os.kill = os.killpg = lambda *_: None

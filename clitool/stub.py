@@ -236,9 +236,7 @@ def _send(connection: socket.socket, payload: bytes, watch: Watch, until: float)
         os.close(folder)
     rest = memoryview(payload)[sent:]
     while rest:
-        from select import POLLOUT
-
-        if not watch.wait(connection.fileno(), until - monotonic(), POLLOUT):
+        if not watch.wait(connection.fileno(), until - monotonic(), to_write=True):
             return False
         rest = rest[connection.send(rest) :]
     return True

@@ -7,7 +7,6 @@ answer is complete, at the deadline, at SIGTERM or SIGINT, or when the worker di
 from __future__ import annotations
 
 import os
-from select import POLLIN, poll
 from time import monotonic
 
 from clitool.channel import Channel
@@ -98,6 +97,8 @@ class _Process:
         os.close(self._life)
 
     def _reap(self, end: float) -> None:
+        from select import POLLIN, poll
+
         waiting = poll()
         waiting.register(self.signals.descriptor, POLLIN)
         while not os.waitpid(self._pid, os.WNOHANG)[0]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from select import POLLIN, poll
 from time import monotonic
 
 from clitool.errors import ExecutionError
@@ -67,12 +66,14 @@ class Watch:
         self.signals = signals
         self.end = end
 
-    def wait(self, descriptor: int, seconds: float | None = None, events: int = POLLIN) -> bool:
-        """Say whether the descriptor gets ready within `seconds`; raises `interrupted` or `too_late`."""
+    def wait(self, descriptor: int, seconds: float | None = None, *, to_write: bool = False) -> bool:
+        """Say whether the descriptor can be read, or written, within `seconds`; raises `interrupted` or `too_late`."""
+        from select import POLLIN, POLLOUT, poll
+
         until = self.end if seconds is None else min(self.end, monotonic() + seconds)
         waiting = poll()
         waiting.register(self.signals.descriptor, POLLIN)
-        waiting.register(descriptor, events)
+        waiting.register(descriptor, POLLOUT if to_write else POLLIN)
         while True:
             remaining = until - monotonic()
             ready = waiting.poll(max(0.0, remaining) * 1000)

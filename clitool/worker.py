@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from select import POLLIN, poll
 
 from clitool.lean import signal
 
@@ -76,11 +75,12 @@ def _have_the_kernel_watch(life: int) -> None:
 
     fcntl.fcntl(life, fcntl.F_SETOWN, -os.getpid())
     fcntl.fcntl(life, fcntl.F_SETSIG, signal.SIGKILL)
-    fcntl.fcntl(life, fcntl.F_SETFL, fcntl.fcntl(life, fcntl.F_GETFL) | os.O_ASYNC)
-    waiting = poll()
-    waiting.register(life, POLLIN)
-    if waiting.poll(0):
-        os._exit(1)
+    fcntl.fcntl(life, fcntl.F_SETFL, fcntl.fcntl(life, fcntl.F_GETFL) | os.O_ASYNC | os.O_NONBLOCK)
+    try:
+        os.read(life, 1)
+    except BlockingIOError:  # it is open, and from now on the kernel watches it
+        return
+    os._exit(1)
 
 
 def _watch(life: int, seconds: float | None) -> None:
